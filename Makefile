@@ -1,0 +1,28 @@
+# make demo   the main job on built-in data: a small grid, a table, a picture (at most 3 minutes after the install)
+# make test   lint, types, doctests, tests: what CI runs
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test lint clean
+
+demo: $(STAMP)
+	$(BIN)/python -m hardlabels.train -m data=synthetic recipe=smoke method=soft,sls,multipass,majority K=5,null 'seed=range(3)'
+
+test: $(STAMP) lint
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy hardlabels
+
+# The environment is made anew whenever what it is made from has changed.
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache

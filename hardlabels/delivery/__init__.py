@@ -1,0 +1,5 @@
+"""Stage 3, delivery: what each epoch shows for each item. One file a method: the pure function first, the thin class second."""
+
+from hardlabels.delivery.base import Delivery
+
+__all__ = ["Delivery"]

@@ -1,0 +1,54 @@
+"""What every delivery method is: a function from the epoch to the targets of all training items."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hardlabels.errors import InputError
+from hardlabels.votes import Votes
+
+
+class Delivery(ABC):
+    """Targets of the training items, epoch by epoch, for one set of votes and one seed.
+
+    Calling it with an epoch returns (N,) int64 hard labels or (N, C) float32 soft labels: ``cross_entropy`` takes both, so
+    nothing after this point asks which method runs. It is a pure function of (votes, seed, epoch): no state travels from one
+    epoch to the next, so epochs may be asked for in any order, by any process.
+
+    A new method is a subclass in its own file here and a yaml in ``conf/method``.
+    """
+
+    needs_votes: ClassVar[bool] = False
+    """Whether distributions alone are not enough. Such a method refuses a source that has no votes."""
+
+    def __init__(self, votes: Votes, seed: int):
+        if self.needs_votes and not votes.has_votes:
+            raise InputError(
+                f"{type(self).__name__} shows observed votes one by one, and this source has only probabilities: "
+                "use method=sls or method=soft, or K=... to draw votes from the probabilities"
+            )
+        self.votes, self.seed = votes, seed
+
+    @abstractmethod
+    def __call__(self, epoch: int) -> np.ndarray:
+        """The targets of this epoch."""
+
+    def mix(self, inputs: Any, targets: Any, *, epoch: int, step: int) -> tuple[Any, Any]:
+        """Last change to a batch (torch tensors or arrays) before the loss. Most methods leave it as it is."""
+        return inputs, targets
+
+
+def one_hot(labels: np.ndarray, num_classes: int) -> np.ndarray:
+    """(N, C) float32 rows e_y.
+
+    >>> one_hot(np.array([2, 0]), 3).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    return np.eye(num_classes, dtype=np.float32)[labels]
+
+
+def require(condition: bool, setting: str, expected: str, got: object) -> None:
+    """Refuse a method setting by name."""
+    if not condition:
+        raise InputError(f"{setting} must be {expected}, got {got}")

@@ -1,0 +1,48 @@
+"""Mixup: pairs of images and their majority labels are blended, batch by batch."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hardlabels.delivery.base import Delivery, one_hot, require
+from hardlabels.delivery.majority import majority
+from hardlabels.randomness import stream
+from hardlabels.votes import Votes
+
+
+def mixup(inputs: Any, targets: Any, *, weight: float, partner: Any) -> tuple[Any, Any]:
+    r"""Blend each example with its partner: :math:`\lambda x_i + (1 - \lambda) x_{\pi(i)}`, and the targets alike.
+
+    Args:
+        inputs: (B, ...) array or tensor.
+        targets: (B, C) soft or one-hot targets.
+        weight: lambda in [0, 1], one for the batch (Zhang et al. 2018).
+        partner: (B,) the permutation pi.
+
+    >>> x, y = mixup(np.array([[0.0], [8.0]]), np.eye(2), weight=0.75, partner=np.array([1, 0]))
+    >>> x.tolist(), y.tolist()
+    ([[2.0], [6.0]], [[0.75, 0.25], [0.25, 0.75]])
+    """
+    return weight * inputs + (1 - weight) * inputs[partner], weight * targets + (1 - weight) * targets[partner]
+
+
+class Mixup(Delivery):
+    """``method=mixup``; lambda ~ Beta(alpha, alpha), ``method.alpha`` = 1 (the paper gives no value).
+
+    Partners are in the same batch; with several processes, in the same process's share of it.
+    """
+
+    def __init__(self, votes: Votes, seed: int, alpha: float = 1.0):
+        super().__init__(votes, seed)
+        require(0 < alpha < math.inf, "method.alpha", "a finite number greater than 0", alpha)
+        self.alpha = alpha
+
+    def __call__(self, epoch: int) -> np.ndarray:
+        """The majority as one-hot rows, in every epoch; pairs are mixed later, by :meth:`mix`."""
+        return one_hot(majority(self.votes), self.votes.num_classes)
+
+    def mix(self, inputs: Any, targets: Any, *, epoch: int, step: int) -> tuple[Any, Any]:
+        """Mix the batch with itself in another order; lambda and order are those of (seed, epoch, step)."""
+        rng = stream(self.seed, "mixup", epoch, step)
+        return mixup(inputs, targets, weight=float(rng.beta(self.alpha, self.alpha)), partner=rng.permutation(len(inputs)))

@@ -1,0 +1,86 @@
+"""A grid of cells, as Hydra's multirun sees it: checked before the first run, counted by a bar, summed up after the last."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig, OmegaConf
+
+from hardlabels.configuration import refuse_hidden_changes
+from hardlabels.console import bars, complain, console, say, stop_bars
+from hardlabels.errors import InputError
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.directory import RunDirectory, training_config
+
+
+def expand(config: DictConfig) -> dict[Path, Cell]:
+    """The cells of a multirun, by folder, each checked: a mistake in the last cell is found before the first one runs."""
+    loader = GlobalHydra.instance().config_loader()
+    parsed = OverridesParser.create(config_loader=loader).parse_overrides(list(config.hydra.overrides.task))
+    [jobs] = BasicSweeper.split_arguments(parsed, max_batch_size=None)
+    cells = {}
+    for overrides in jobs:
+        cfg = loader.load_sweep_config(config, overrides)
+        cell = Cell.from_config(cfg)
+        refuse_hidden_changes(overrides, cfg.run.tag)
+        folder = Path(cfg.outputs) / cell.folder
+        RunDirectory(folder).check(training_config(cfg))
+        cells[folder] = cell
+    return cells
+
+
+class Grid(Callback):
+    """The Hydra callback of a multirun; ``conf/train.yaml`` registers it. Works with every launcher: it reads run folders."""
+
+    def __init__(self) -> None:
+        self.cells: dict[Path, Cell] = {}
+        self._bar: Any = None
+
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Check all cells, then show how many there are."""
+        try:
+            self.cells = expand(config)
+        except InputError as error:
+            complain(f"error: {error}")
+            sys.exit(2)
+        finished = sum(RunDirectory(folder).is_done() for folder in self.cells)
+        say(f"grid of {len(self.cells)} cells, {finished} finished already")
+        self._bar = bars().add_task("grid", total=len(self.cells), note="")
+
+    def on_job_end(self, config: DictConfig, job_return: Any, **kwargs: Any) -> None:
+        """One step of the bar, where the jobs run in this process."""
+        if self._bar is not None:
+            bars().update(self._bar, advance=1)
+
+    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
+        """The table, the picture, and what failed."""
+        from hardlabels.reporting.summary import draw_summary, draw_table, prepare_summary, read_results  # noqa: PLC0415
+
+        stop_bars()
+        groups: dict[Path, list[Path]] = {}
+        for folder in self.cells:
+            groups.setdefault(folder.parents[2], []).append(folder)
+        for place, folders in groups.items():
+            results = read_results(folders)
+            if results.empty:
+                continue
+            summary, title = prepare_summary(results), f"{place.parent.name}, recipe {place.name}"
+            console.print(draw_table(summary, title))
+            draw_summary(summary, title, place / "summary.png")
+            say(f"picture: {place / 'summary.png'}")
+        failed = {folder: cell for folder, cell in self.cells.items() if not RunDirectory(folder).is_done()}
+        if failed:
+            complain(f"{len(failed)} of {len(self.cells)} cells did not finish; the same command runs only these:")
+            for folder, cell in failed.items():
+                complain(f"  {cell}: {_last_line(RunDirectory(folder).error)}")
+            sys.exit(1)
+
+
+def _last_line(error: Path) -> str:
+    if not error.is_file():
+        return "no error recorded (stopped?)"
+    return f"{error.read_text().strip().splitlines()[-1]} ({error})"

@@ -1,0 +1,1 @@
+"""Stage 4, learning: batches, augmentation, the network, and one LightningModule for all methods."""

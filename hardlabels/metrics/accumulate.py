@@ -1,0 +1,122 @@
+"""The metrics over batches and processes, as torchmetrics: keep every prediction, compute once at the end.
+
+Nothing is averaged over batches (a mean of batch ECEs or of batch correlations is another quantity), and processes gather their
+rows, however unevenly divided. Ours rather than torchmetrics' own, whose calibration error has bins of equal width and whose
+Spearman correlation sums ranks in int32.
+"""
+
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import torch
+from torchmetrics import Metric, MetricCollection
+from torchmetrics.utilities import dim_zero_cat
+
+from hardlabels.metrics.collection import METRICS, score
+
+
+class PredictionMetric(Metric):
+    """A metric of ``METRICS`` over all rows seen since the last reset.
+
+    A subclass only says which: ``class SoftNLL(PredictionMetric, name="soft_nll")``.
+    """
+
+    name: ClassVar[str]
+    full_state_update: bool | None = False
+    is_differentiable: bool | None = False
+    logits: list[torch.Tensor]
+    p: list[torch.Tensor]
+
+    def __init_subclass__(cls, name: str, **kwargs: Any) -> None:
+        """Take the facts about metric ``name`` from the one list."""
+        super().__init_subclass__(**kwargs)
+        cls.name, cls.higher_is_better = name, METRICS[name].higher_is_better
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.add_state("logits", default=[], dist_reduce_fx="cat")
+        self.add_state("p", default=[], dist_reduce_fx="cat")
+
+    def update(self, logits: torch.Tensor, p: torch.Tensor) -> None:
+        """Keep a batch: (B, C) logits and annotator probabilities, best in float64.
+
+        B = 0 is allowed, as a batch may miss a slice, and needed: processes can only gather if each was updated at least once.
+        """
+        self.logits.append(logits.detach())
+        self.p.append(p.detach())
+
+    def compute(self) -> torch.Tensor:
+        """The metric as a 0-dimensional float64 tensor on the CPU; NaN when no row was seen."""
+        return torch.tensor(score(*self.rows(), [self.name])[self.name], dtype=torch.float64)
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """All (N, C) logits and p: of this process, or of every process while synchronised. Float64 on the CPU."""
+        if not len(self.logits):
+            return np.zeros((0, 1)), np.zeros((0, 1))
+        logits, p = (dim_zero_cat(state).cpu().double().numpy() for state in (self.logits, self.p))
+        return logits, p
+
+
+class SoftNLL(PredictionMetric, name="soft_nll"):
+    """:func:`~hardlabels.metrics.scores.soft_nll` over all rows."""
+
+
+class KLToAnnotator(PredictionMetric, name="kl_to_annotator"):
+    """:func:`~hardlabels.metrics.scores.kl_to_annotator` over all rows."""
+
+
+class SoftBrier(PredictionMetric, name="soft_brier"):
+    """:func:`~hardlabels.metrics.scores.soft_brier` over all rows."""
+
+
+class HardAccuracy(PredictionMetric, name="hard_acc"):
+    """:func:`~hardlabels.metrics.scores.hard_acc` over all rows."""
+
+
+class EqualMassECE(PredictionMetric, name="ece_eqmass"):
+    """:func:`~hardlabels.metrics.calibration.ece_eqmass` over all rows."""
+
+
+class SmoothECE(PredictionMetric, name="smooth_ece"):
+    """:func:`~hardlabels.metrics.calibration.smooth_ece` over all rows."""
+
+
+class EntropyCorrelation(PredictionMetric, name="ent_corr"):
+    """:func:`~hardlabels.metrics.agreement.ent_corr` over all rows."""
+
+
+class BrierReliability(PredictionMetric, name="brier_reliability"):
+    """:func:`~hardlabels.metrics.brier.brier_reliability` over all rows."""
+
+
+class BrierResolution(PredictionMetric, name="brier_resolution"):
+    """:func:`~hardlabels.metrics.brier.brier_resolution` over all rows."""
+
+
+class BrierUncertainty(PredictionMetric, name="brier_uncertainty"):
+    """:func:`~hardlabels.metrics.brier.brier_uncertainty` over all rows."""
+
+
+class PredictionMetrics(MetricCollection):
+    """All metrics at once, under the names of ``METRICS`` with ``prefix`` in front, sharing one state.
+
+    They are declared to be one compute group, so that from the first batch on the rows are kept once and not ten times;
+    torchmetrics would find the group by itself only after an update of each. Use ``update`` and ``compute``: ``forward`` would
+    score every batch.
+
+    >>> metrics = PredictionMetrics("val/")
+    >>> metrics.update(torch.zeros(3, 2), torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]))
+    >>> round(float(metrics.compute()["val/soft_nll"]), 4)  # ln 2
+    0.6931
+    """
+
+    def __init__(self, prefix: str = "") -> None:
+        members: dict[str, Metric | MetricCollection] = {metric.name: metric() for metric in PredictionMetric.__subclasses__()}
+        super().__init__(members, prefix=prefix or None, compute_groups=[list(METRICS)])
+
+    def compute(self) -> dict[str, torch.Tensor]:
+        """Name to value, in the order of ``METRICS``: what each member's ``compute`` gives, but gathered and prepared once."""
+        leader = cast(PredictionMetric, next(iter(self.values(copy_state=False))))
+        with leader.sync_context():
+            values = score(*leader.rows())
+        return {f"{self.prefix or ''}{name}": torch.tensor(value, dtype=torch.float64) for name, value in values.items()}

@@ -1,0 +1,1 @@
+"""Stage 9, reporting: from finished runs to tables and pictures."""

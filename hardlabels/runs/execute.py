@@ -1,0 +1,131 @@
+"""One cell, from its configuration to its result."""
+
+import logging
+import warnings
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from hydra.utils import get_class, instantiate
+from lightning import Trainer
+from omegaconf import DictConfig, OmegaConf
+
+from hardlabels.console import say
+from hardlabels.delivery import Delivery
+from hardlabels.learning.datamodule import DeliveryDataModule
+from hardlabels.learning.module import Classifier
+from hardlabels.learning.predict import predict
+from hardlabels.metrics import score
+from hardlabels.metrics.accumulate import PredictionMetrics
+from hardlabels.randomness import torch_seed
+from hardlabels.runs.cell import Cell, method_settings
+from hardlabels.runs.directory import RunDirectory, fingerprint, training_config
+from hardlabels.runs.environment import describe_environment
+from hardlabels.runs.keeper import Keeper, load_checkpoint
+from hardlabels.runs.loggers import make_loggers
+from hardlabels.runs.progress import RunProgress
+from hardlabels.sources.source import Source
+
+
+def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, Any]:
+    """Train one cell, or go on where it was interrupted, and write its folder. Returns what ``result.json`` holds."""
+    _quiet_lightning()
+    training = training_config(cfg)
+    source = load_source(OmegaConf.to_yaml(cfg.data, resolve=True))
+    directory.check(training, source.fingerprint)
+
+    datamodule = make_datamodule(cfg, source)
+    network = make_network(cfg, source)
+    part = next(iter(datamodule.parts))
+    monitor = f"{part}/soft_nll"
+    scored = [(part, name) for part in datamodule.parts for name in datamodule.views]
+    module = Classifier(network, instantiate(cfg.recipe.optimizer), epochs=cfg.recipe.epochs, metrics=PredictionMetrics, scored=scored)
+    if cfg.model.compile:
+        module.compile()
+
+    keeper = Keeper(directory, monitor)
+    resolved: Any = OmegaConf.to_container(cfg, resolve=True)
+    run_id = fingerprint(training, source.fingerprint)
+    trainer = Trainer(
+        **resolved["trainer"],
+        max_epochs=cfg.recipe.epochs,
+        logger=make_loggers(resolved["logger"], directory.path, cell, run_id, resolved),
+        callbacks=[RunProgress(cell, monitor), keeper],
+        default_root_dir=directory.path,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        use_distributed_sampler=False,
+        num_sanity_val_steps=0,
+        log_every_n_steps=1,
+    )
+    if trainer.is_global_zero:
+        directory.start(cfg, training, source.fingerprint, describe_environment(str(trainer.strategy.root_device), torch.get_num_threads()))
+    trainer.fit(module, datamodule=datamodule)
+    result = write_result(directory, keeper, network, datamodule) if trainer.is_global_zero else {}
+    for logger in trainer.loggers:
+        logger.log_metrics({f"best/{name}": value for name, value in result.get("best", {}).get("full", {}).items()})
+        logger.finalize("success")
+    return result
+
+
+def write_result(directory: RunDirectory, keeper: Keeper, network: torch.nn.Module, datamodule: DeliveryDataModule) -> dict[str, Any]:
+    """Predictions of the best and the last network on the evaluation items, their metrics on every slice, then ``done``."""
+    source, items = datamodule.source, datamodule.split.evaluate
+    epochs = {"best": keeper.best_epoch, "last": int(keeper.rows[-1]["epoch"])}
+    logits = {}
+    for name, path in (("best", directory.best), ("last", directory.last)):
+        network.load_state_dict(load_checkpoint(path)["network"])
+        logits[name] = predict(network, source, items, batch_size=datamodule.evaluation_batch_size)
+    directory.write_predictions(logits=logits["best"], logits_last=logits["last"], index=items, p=source.votes.p[items])
+    result: dict[str, Any] = {}
+    for name in logits:
+        result[name] = {"epoch": epochs[name]}
+        for view, (mask, target) in datamodule.views.items():
+            inside = mask[items]
+            result[name][view] = score(logits[name][inside], target[items][inside])
+    result["items"] = {view: int(mask[items].sum()) for view, (mask, _) in datamodule.views.items()}
+    directory.finish(result)
+    return result
+
+
+@lru_cache(maxsize=2)
+def load_source(data: str) -> Source:
+    """The source that a (resolved, yaml) data configuration names. Cells of one process share it: it is loaded once."""
+    return instantiate(OmegaConf.create(data))
+
+
+def make_method(method: DictConfig) -> "partial[Delivery]":
+    """The delivery's class with its settings; it still waits for votes and seed."""
+    return partial(get_class(method._target_), **method_settings(method))
+
+
+def make_datamodule(cfg: DictConfig, source: Source) -> DeliveryDataModule:
+    """The data of a cell: source, method, K, seed."""
+    return DeliveryDataModule(
+        source,
+        make_method(cfg.method),
+        seed=cfg.seed,
+        K=cfg.K,
+        batch_size=cfg.recipe.batch_size,
+        split=cfg.recipe.split,
+        train_items=cfg.recipe.train_items,
+        workers=cfg.workers,
+    )
+
+
+def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
+    """The network with the initial weights of the seed: the same for every method and K."""
+    settings = {key: value for key, value in cfg.model.items() if key not in ("name", "compile")}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(torch_seed(cfg.seed, "weights"))
+        network = instantiate(settings, num_classes=source.votes.num_classes)
+    return network.to(memory_format=torch.channels_last)
+
+
+def _quiet_lightning() -> None:
+    """Silence what Lightning says to a person who writes a Trainer by hand; our own lines say what matters here."""
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+    warnings.filterwarnings("ignore", message=".*`isinstance\\(treespec, LeafSpec\\)` is deprecated.*")

@@ -1,0 +1,44 @@
+"""Files that are whole or not there: written beside their place, flushed to disk, then renamed."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+
+def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
+    """Let ``write`` fill a temporary file and put it in place of ``path`` only when that succeeded.
+
+    A crash at any moment leaves the previous file as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file atomically, in UTF-8."""
+    write_atomically(path, lambda file: file.write(text.encode()))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write strict JSON: NaN and infinity become null, since JSON has neither."""
+    write_text(path, json.dumps(_without_nan(value), indent=2, allow_nan=False) + "\n")
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(entry) for entry in value]
+    if isinstance(value, float) and not -float("inf") < value < float("inf"):
+        return None
+    return value

@@ -1,0 +1,86 @@
+"""The callback that keeps a run: metrics by epoch, best and last checkpoint, and going on after an interruption."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning import LightningModule, Trainer
+from lightning.pytorch.callbacks import Checkpoint
+
+from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.files import write_atomically
+
+
+class Keeper(Checkpoint):
+    """Writes ``history.csv``, ``best.ckpt`` and ``last.ckpt`` after every epoch; resumes from ``last.ckpt``.
+
+    Checkpoints are taken between epochs only. Labels, order and crops are functions of the epoch, so weights, optimizer state
+    and the number of finished epochs are the whole state of a run, and a resumed run repeats the interrupted epoch exactly.
+    (Lightning's own resume restores the state of its loops, and with it the place inside an epoch, the stale iterator of the
+    first epoch and a scheduler that is one step behind; none of it is needed here.)
+
+    The order of the writes makes every crash harmless: an epoch that is in ``history.csv`` or ``best.ckpt`` but not yet in
+    ``last.ckpt`` is trained again, to the same bits.
+
+    Args:
+        directory: the run's folder.
+        monitor: the metric of which the lowest value is best.
+    """
+
+    def __init__(self, directory: RunDirectory, monitor: str):
+        self.directory, self.monitor = directory, monitor
+        self.rows: list[dict[str, float]] = []
+        self._optimizer: dict[str, Any] | None = None
+
+    @property
+    def best_epoch(self) -> int:
+        """The epoch with the lowest monitored value; the first of them when tied."""
+        return int(min(self.rows, key=lambda row: row[self.monitor])["epoch"])
+
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Take up the weights and the epoch of ``last.ckpt``. Here, since Lightning draws its first batches right after."""
+        if not self.directory.last.is_file():
+            return
+        state = load_checkpoint(self.directory.last)
+        pl_module.network.load_state_dict(state["network"])  # type: ignore[union-attr, operator]
+        self._optimizer = state["optimizer"]
+        self.rows = [row for row in self.directory.read_history() if row["epoch"] < state["epochs"]]
+        _set_finished_epochs(trainer, state["epochs"], state["steps"])
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Take up the optimizer's state, now that there is an optimizer."""
+        if self._optimizer is not None:
+            trainer.optimizers[0].load_state_dict(self._optimizer)
+            self._optimizer = None
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Write what this epoch changed: history first, then best, then last."""
+        row = {"epoch": trainer.current_epoch, "lr": trainer.optimizers[0].param_groups[0]["lr"]}
+        self.rows.append(row | {name: float(value) for name, value in sorted(trainer.callback_metrics.items())})
+        if not trainer.is_global_zero:
+            return
+        self.directory.write_history(self.rows)
+        network = pl_module.network.state_dict()  # type: ignore[union-attr, operator]
+        if self.best_epoch == trainer.current_epoch:
+            _save(self.directory.best, {"network": network, "epoch": trainer.current_epoch})
+        optimizer = trainer.optimizers[0].state_dict()
+        state = {"network": network, "optimizer": optimizer, "epochs": trainer.current_epoch + 1, "steps": trainer.global_step}
+        _save(self.directory.last, state)
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """A checkpoint's content on the CPU; ``weights_only``, so that a file can hold tensors but not code."""
+    return torch.load(path, map_location="cpu", weights_only=True)
+
+
+def _save(path: Path, state: dict[str, Any]) -> None:
+    write_atomically(path, lambda file: torch.save(state, file))
+
+
+def _set_finished_epochs(trainer: Trainer, epochs: int, steps: int) -> None:
+    """Make Lightning's fit loop believe that it has run this many epochs, as if it had."""
+    loop = trainer.fit_loop
+    for progress in (loop.epoch_progress.current, loop.epoch_progress.total):
+        progress.ready = progress.started = progress.processed = progress.completed = epochs  # type: ignore[attr-defined]
+    loop.epoch_loop._batches_that_stepped = steps  # the step that loggers see
+    loop.epoch_loop.automatic_optimization.optim_progress.optimizer.step.total.completed = steps  # trainer.global_step

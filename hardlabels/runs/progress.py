@@ -1,0 +1,43 @@
+"""What a person sees while runs are made: a bar for the run, a bar for the grid; plain lines where there is no terminal."""
+
+
+from lightning import Callback, LightningModule, Trainer
+from rich.progress import TaskID
+
+from hardlabels.console import bars, say
+from hardlabels.runs.cell import Cell
+
+
+class RunProgress(Callback):
+    """A bar over the epochs of one run, with the monitored metric beside it.
+
+    Args:
+        cell: what is being trained.
+        monitor: the metric to show.
+    """
+
+    def __init__(self, cell: Cell, monitor: str):
+        self.cell, self.monitor = cell, monitor
+        self.best = float("inf")
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Begin at the epoch where training begins."""
+        self._task: TaskID | None = None
+        if trainer.is_global_zero:
+            if trainer.current_epoch:
+                say(f"resumed {self.cell} at epoch {trainer.current_epoch} of {trainer.max_epochs}")
+            self._task = bars().add_task(str(self.cell), total=trainer.max_epochs, completed=trainer.current_epoch, note="")
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """One step of the bar."""
+        value = float(trainer.callback_metrics.get(self.monitor, float("nan")))
+        self.best = min(self.best, value)
+        if self._task is not None:
+            note = f"{self.monitor} {value:.4f}, best {self.best:.4f}"
+            bars().update(self._task, advance=1, note=note)
+
+    def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        """Take the bar away; the line that says what came out stays."""
+        if getattr(self, "_task", None) is not None:
+            bars().remove_task(self._task)  # type: ignore[arg-type]
+            self._task = None

@@ -1,0 +1,70 @@
+"""Train one cell, or with ``-m`` a grid of cells: ``python -m hardlabels.train -m method=sls,multipass 'seed=range(10)'``."""
+
+import sys
+import traceback
+from pathlib import Path
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from omegaconf import DictConfig
+
+from hardlabels.configuration import CONF, refuse_hidden_changes
+from hardlabels.console import complain, say, stop_bars
+from hardlabels.errors import InputError
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.directory import RunDirectory, training_config
+from hardlabels.runs.files import write_text
+
+
+def train(cfg: DictConfig, overrides: list[str]) -> Path:
+    """Check one cell's configuration, skip it when it is finished, train it otherwise. Returns its folder."""
+    cell = Cell.from_config(cfg)
+    refuse_hidden_changes(overrides, cfg.run.tag)
+    directory = RunDirectory(Path(cfg.outputs) / cell.folder)
+    directory.check(training_config(cfg))
+    if directory.is_done():
+        say(f"finished already, skipped: {directory.path}")
+        return directory.path
+
+    from hardlabels.runs.execute import execute  # noqa: PLC0415 - torch comes in here, when there is something to train
+
+    result = execute(cfg, cell, directory)
+    if result:
+        best = result["best"]
+        say(f"{cell}: soft NLL {best['full']['soft_nll']:.4f} at epoch {best['epoch']} (best), {directory.path}")
+    return directory.path
+
+
+@hydra.main(version_base="1.3", config_path=str(CONF), config_name="train")
+def launch(cfg: DictConfig) -> None:
+    """One job of Hydra's: the single run, or one cell of a multirun."""
+    hydra_cfg = HydraConfig.get()
+    overrides = list(hydra_cfg.overrides.task)
+    if hydra_cfg.mode is not RunMode.MULTIRUN:
+        try:
+            train(cfg, overrides)
+        except InputError as error:
+            complain(f"error: {error}")
+            sys.exit(2)
+        return
+    try:
+        train(cfg, overrides)
+    except Exception as error:
+        # One failing cell must not stop the others. Its folder keeps the traceback (launchers on clusters lose it), and the
+        # grid lists it at the end.
+        cell = Cell.from_config(cfg)
+        write_text(RunDirectory(Path(cfg.outputs) / cell.folder).error, traceback.format_exc())
+        complain(f"{cell} failed: {type(error).__name__}: {error}")
+
+
+def main() -> None:
+    """The command: one line and exit code 2 for bad input."""
+    try:
+        launch()
+    finally:
+        stop_bars()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""How far two label distributions are from each other, item by item."""
+
+import numpy as np
+from scipy.special import rel_entr
+
+
+def js_distance(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    r"""Jensen-Shannon distance :math:`\sqrt{\tfrac12 KL(p\|m) + \tfrac12 KL(q\|m)}`, :math:`m = (p+q)/2`, in nats.
+
+    Args:
+        p: (..., C) probabilities.
+        q: (..., C) probabilities.
+
+    Returns:
+        (...) distances in [0, sqrt(ln 2)]. The square is the divergence; the root is a metric, and scipy's convention.
+
+    >>> js_distance(np.array([1.0, 0.0]), np.array([0.0, 1.0])).round(4)  # sqrt(ln 2)
+    np.float64(0.8326)
+    """
+    m = (p + q) / 2
+    divergence = (rel_entr(p, m) + rel_entr(q, m)).sum(-1) / 2
+    return np.sqrt(np.maximum(divergence, 0.0))
+
+
+def l1_distance(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    r"""L1 error :math:`\sum_c |p_c - q_c|`, in [0, 2]; half of it is the total variation.
+
+    >>> l1_distance(np.array([0.5, 0.5]), np.array([0.8, 0.2])).round(6)
+    np.float64(0.6)
+    """
+    return np.abs(p - q).sum(-1)

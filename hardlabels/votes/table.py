@@ -1,0 +1,286 @@
+"""The votes of a data set: one ragged multiset of labels per item, and what is derived from it."""
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import xlogy
+
+from hardlabels.errors import InputError
+from hardlabels.randomness import stream
+
+BLOCK_VOTES = 1 << 20  # derived quantities are computed over blocks of items with about this many votes
+ENTROPY_DECIMALS = (
+    10  # [3, 1, 1] and [1, 3, 1] have one entropy, but their sums differ in the last bit: slices and ranks need ties
+)
+
+
+class Votes:
+    """Votes of N items over C classes, as labels and offsets: item i has ``labels[offsets[i]:offsets[i + 1]]``.
+
+    A multiset has no order, so the labels of an item are kept sorted. Build one with :meth:`from_counts`,
+    :meth:`from_labels` or, when only distributions are known, :meth:`from_probabilities` (then ``has_votes`` is false and
+    methods that need the votes refuse by name). Nothing here loops over items; only ``counts`` and ``p`` form an N x C matrix.
+
+    >>> votes = Votes.from_counts([[2, 1, 0], [0, 0, 4]])
+    >>> votes.labels.tolist(), votes.offsets.tolist()
+    ([0, 0, 1, 2, 2, 2, 2], [0, 3, 7])
+    >>> votes.p.round(3).tolist()
+    [[0.667, 0.333, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    def __init__(self, labels: np.ndarray | None, offsets: np.ndarray | None, num_classes: int, probabilities: np.ndarray | None):
+        """For internal use: trusts its arguments. Use a ``from_`` constructor."""
+        self.num_classes = num_classes
+        self._labels, self._offsets, self._probabilities = labels, offsets, probabilities
+
+    # ---- construction: every check happens here, once ----
+
+    @classmethod
+    def from_counts(cls, counts: npt.ArrayLike, *, where: str = "counts") -> "Votes":
+        """Votes from an (N, C) matrix of whole, non-negative counts with at least one vote an item.
+
+        Args:
+            counts: how many annotators chose each class.
+            where: the name that error messages give to this table.
+        """
+        table = _finite_matrix(counts, where)
+        _refuse_rows(table < 0, table, where, "counts of at least 0")
+        _refuse_rows(table != np.floor(table), table, where, "whole counts")
+        _refuse_rows((table.sum(1) == 0)[:, None], table, where, "at least one vote an item")
+        n, c = table.shape
+        table = table.astype(np.int64)
+        labels = np.repeat(np.tile(np.arange(c, dtype=_label_dtype(c)), n), table.ravel())
+        return cls(labels, np.concatenate([[0], np.cumsum(table.sum(1))]), c, None)
+
+    @classmethod
+    def from_labels(cls, labels: npt.ArrayLike, offsets: npt.ArrayLike, num_classes: int, *, where: str = "labels") -> "Votes":
+        """Votes from flat labels and offsets (N + 1,): item i voted ``labels[offsets[i]:offsets[i + 1]]``, in any order.
+
+        >>> Votes.from_labels([2, 0, 1], [0, 2, 3], 3).counts.tolist()
+        [[1, 0, 1], [0, 1, 0]]
+        """
+        flat, given = _numeric(labels, 1, where, "a flat list of votes"), _numeric(offsets, 1, where, "a flat list of offsets")
+        if len(given) < 2 or given[0] != 0 or given[-1] != len(flat) or np.any(given != np.floor(given)):
+            raise InputError(f"{where}: offsets must be whole, from 0 to the number of votes, {len(flat)}, got {_short(given)}")
+        edges = given.astype(np.int64)
+        if len(empty := np.flatnonzero(np.diff(edges) < 1)):
+            span = f"{edges[empty[0]]} to {edges[empty[0] + 1]}"
+            raise InputError(f"{where}: item {empty[0]} has no votes (offsets {span}); at least one an item is needed")
+        if len(bad := np.flatnonzero((flat < 0) | (flat >= num_classes) | (flat != np.floor(flat)))):
+            vote, item = bad[0], np.searchsorted(edges, bad[0], side="right") - 1
+            raise InputError(f"{where}: vote {vote} (item {item}) must be a class 0 .. {num_classes - 1}, got {flat[vote]}")
+        return cls(_sorted_within(flat.astype(_label_dtype(num_classes)), edges), edges, num_classes, None)
+
+    @classmethod
+    def from_probabilities(cls, p: npt.ArrayLike, *, where: str = "probabilities") -> "Votes":
+        """Distributions without votes behind them, (N, C), rows summing to 1 within 1e-4 (and then made to, up to rounding).
+
+        >>> Votes.from_probabilities([[0.3, 0.7]]).has_votes
+        False
+        """
+        table = _finite_matrix(p, where)
+        _refuse_rows(table < 0, table, where, "probabilities of at least 0")
+        total = table.sum(1, keepdims=True)
+        _refuse_rows(np.abs(total - 1) > 1e-4, table, where, "rows that sum to 1")
+        return cls(None, None, table.shape[1], table / total)
+
+    # ---- the table itself ----
+
+    def __len__(self) -> int:
+        """The number of items N."""
+        return len(self._probabilities) if self._probabilities is not None else len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        kind = f"{len(self.labels)} votes" if self.has_votes else "probabilities"
+        return f"Votes({len(self)} items, {self.num_classes} classes, {kind})"
+
+    @property
+    def has_votes(self) -> bool:
+        """Whether single votes are known, rather than only their distribution."""
+        return self._labels is not None
+
+    @property
+    def labels(self) -> np.ndarray:
+        """(V,) all votes, item after item, sorted within an item."""
+        return self._need_votes(self._labels)
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """(N + 1,) where each item's votes begin and end."""
+        return self._need_votes(self._offsets)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(N,) the number of votes m_i of each item."""
+        return np.diff(self.offsets)
+
+    # ---- what follows from it ----
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(N, C) votes per class."""
+        items = np.repeat(np.arange(len(self)), self.sizes)
+        shape = len(self), self.num_classes
+        return np.bincount(items * self.num_classes + self.labels, minlength=math.prod(shape)).reshape(shape)
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        """(N, C) the share of each class, p_i, in float64."""
+        return self._probabilities if self._probabilities is not None else self.counts / self.sizes[:, None]
+
+    @cached_property
+    def entropy(self) -> np.ndarray:
+        r"""(N,) annotator entropy :math:`H(p_i) = -\sum_c p_{ic} \ln p_{ic}`, in nats; exactly 0 for unanimous items.
+
+        >>> Votes.from_counts([[5, 5], [7, 0]]).entropy.round(4).tolist()
+        [0.6931, 0.0]
+        """
+        if self._probabilities is not None:
+            return np.maximum(-xlogy(self._probabilities, self._probabilities).sum(1), 0.0).round(ENTROPY_DECIMALS)
+        entropy = np.empty(len(self))
+        for items, first, _, count in self._runs():
+            share = count / np.repeat(self.sizes[items], np.diff(first, append=len(count)))
+            entropy[items] = np.maximum(-np.add.reduceat(xlogy(share, share), first), 0.0)
+        return entropy.round(ENTROPY_DECIMALS)
+
+    @cached_property
+    def majority(self) -> np.ndarray:
+        """(N,) the class with most votes; ties go to the lowest class index.
+
+        >>> Votes.from_counts([[1, 3, 3], [2, 0, 0]]).majority.tolist()
+        [1, 0]
+        """
+        if self._probabilities is not None:
+            return self._probabilities.argmax(1)
+        majority = np.empty(len(self), dtype=np.int64)
+        for items, first, label, count in self._runs():
+            runs = np.diff(first, append=len(count))
+            top = count == np.repeat(np.maximum.reduceat(count, first), runs)
+            # Runs of an item are in class order: the first run at the top is the lowest class.
+            majority[items] = np.minimum.reduceat(np.where(top, label.astype(np.int64), self.num_classes), first)
+        return majority
+
+    # ---- other tables ----
+
+    def take(self, index: npt.ArrayLike) -> "Votes":
+        """The table of these items, in this order; an item may come more than once. A boolean mask keeps the items it marks.
+
+        >>> Votes.from_counts([[1, 0], [0, 2], [3, 0]]).take([2, 1]).counts.tolist()
+        [[3, 0], [0, 2]]
+        """
+        wanted = np.asarray(index)
+        # By way of arange: offsets has N + 1 entries, so a mask or a negative index would mean something else there.
+        items = np.arange(len(self))[wanted if wanted.size else wanted.astype(np.int64)]
+        if self._probabilities is not None:
+            return Votes(None, None, self.num_classes, self._probabilities[items])
+        sizes = self.sizes[items]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        source = np.arange(offsets[-1]) + np.repeat(self.offsets[items] - offsets[:-1], sizes)
+        return Votes(self.labels[source], offsets, self.num_classes, None)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """(N,) one label an item, y_i ~ Categorical(p_i).
+
+        With votes this is one vote picked uniformly, without forming p; with probabilities the inverse of the distribution
+        function, scaled by its last value so that rounding can never pick a class of probability 0.
+        """
+        u = rng.random(len(self))
+        if self._probabilities is None:
+            return self.labels[self.offsets[:-1] + (u * self.sizes).astype(np.int64)].astype(np.int64)
+        cdf = self._cdf
+        return (cdf <= (u * cdf[:, -1])[:, None]).sum(1)
+
+    def subsample(self, k: int, seed: int) -> "Votes":
+        """K votes an item, counts ~ Multinomial(K, p_i): the sparse-vote sweep. Draws of different K are independent, not nested.
+
+        Also turns probabilities into votes.
+
+        >>> thin = Votes.from_counts([[40, 10], [50, 0]]).subsample(5, seed=0)
+        >>> thin.counts.sum(1).tolist(), thin.counts[1].tolist()
+        ([5, 5], [5, 0])
+        """
+        if k < 1:
+            raise InputError(f"K must be at least 1 vote an item (or null for all votes), got {k}")
+        n, rng = len(self), stream(seed, "subsample", k)
+        labels = np.empty((n, k), dtype=_label_dtype(self.num_classes))
+        for j in range(k):  # K independent draws from p_i are Multinomial(K, p_i)
+            labels[:, j] = self.draw(rng)
+        labels.sort(axis=1)
+        return Votes(labels.ravel(), np.arange(n + 1) * k, self.num_classes, None)
+
+    # ---- machinery ----
+
+    @cached_property
+    def _cdf(self) -> np.ndarray:
+        return np.cumsum(self.p, axis=1)
+
+    def _need_votes(self, array: np.ndarray | None) -> np.ndarray:
+        if array is None:
+            raise InputError("these items have probabilities but no votes; K=... draws votes from them")
+        return array
+
+    def _runs(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+        """Blocks of items as runs of equal votes: (items, index of each item's first run, class of a run, its length)."""
+        n, offsets = len(self), self.offsets
+        edges = [*np.searchsorted(offsets, np.arange(0, offsets[-1], BLOCK_VOTES)).tolist(), n]
+        for lo, hi in pairwise(edges):
+            if lo == hi:
+                continue
+            labels, local = self.labels[offsets[lo] : offsets[hi]], offsets[lo:hi] - offsets[lo]
+            starts_run = np.empty(len(labels), dtype=bool)
+            np.not_equal(labels[1:], labels[:-1], out=starts_run[1:])
+            starts_run[local] = True
+            start = np.flatnonzero(starts_run)
+            yield slice(lo, hi), np.searchsorted(start, local), labels[start], np.diff(start, append=len(labels))
+
+
+def _label_dtype(num_classes: int) -> np.dtype:
+    """The smallest unsigned type that holds a class: votes are the one array that grows with the data."""
+    return np.min_scalar_type(num_classes - 1)
+
+
+def _sorted_within(labels: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Labels sorted inside each item; as they are when they already were."""
+    inside = np.ones(len(labels), dtype=bool)
+    inside[offsets[:-1]] = False
+    if not np.any((labels[1:] < labels[:-1]) & inside[1:]):
+        return labels
+    return labels[np.lexsort((labels, np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))))]
+
+
+def _numeric(values: npt.ArrayLike, ndim: int, where: str, expected: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{where}: expected {expected}, got rows of different lengths") from error
+    if array.ndim != ndim or array.dtype.kind not in "iufb":
+        raise InputError(f"{where}: expected {expected}, got shape {array.shape}, type {array.dtype}")
+    return array
+
+
+def _finite_matrix(values: npt.ArrayLike, where: str) -> np.ndarray:
+    table = _numeric(values, 2, where, "a numeric matrix of items x classes")
+    if 0 in table.shape:
+        raise InputError(f"{where}: expected at least one item and one class, got shape {table.shape}")
+    table = table.astype(np.float64)
+    _refuse_rows(~np.isfinite(table), table, where, "finite numbers")
+    return table
+
+
+def _refuse_rows(bad: np.ndarray, table: np.ndarray, where: str, expected: str) -> None:
+    """Name the first bad row, and its first bad class where ``bad`` is (N, C) and not (N, 1)."""
+    rows = np.flatnonzero(bad.any(1))
+    if len(rows):
+        more = f" ({len(rows)} such rows)" if len(rows) > 1 else ""
+        row, column = rows[0], bad[rows[0]].argmax()
+        cell = f", with {table[row, column]:.9g} at class {column}" if bad.shape == table.shape else ""
+        raise InputError(f"{where}: expected {expected}; row {row} is {_short(table[row])}{cell}{more}")
+
+
+def _short(row: np.ndarray) -> str:
+    values = [f"{value:.9g}" for value in row[:12]]
+    return f"[{', '.join(values)}]" if len(row) <= 12 else f"[{', '.join(values[:11])}, ..., {row[-1]:.9g}]"

@@ -1,0 +1,41 @@
+"""Entropy correlation against scipy, with the tie blocks that votes have."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, softmax
+from scipy.stats import entropy, spearmanr
+
+from hardlabels.metrics.agreement import ent_corr
+
+
+@pytest.mark.parametrize("votes", [1, 3, 50])
+def test_ent_corr_is_scipys_spearman(predictions, votes):
+    logits, p = predictions(1000, votes=votes)
+    p[:440] = np.eye(10)[p[:440].argmax(1)]  # 44 % unanimous
+    p[-1] = 0.1  # so that votes=1 is not constant
+    # Rounded, because scipy's entropy of permuted votes differs in the last digit, which would break the tie.
+    expected = spearmanr(entropy(softmax(logits, axis=1), axis=1), entropy(p, axis=1).round(12)).statistic
+    assert ent_corr(log_softmax(logits, axis=1), p) == pytest.approx(expected, abs=1e-12)
+
+
+def test_permuted_votes_tie():
+    rng = np.random.default_rng(0)
+    votes = np.array([7, 3, 2, 1, 1, 0, 0]) / 14
+    p = np.array([rng.permutation(votes) for _ in range(50)])
+    assert math.isnan(ent_corr(log_softmax(rng.normal(size=p.shape), axis=1), p))
+
+
+def test_without_an_order_there_is_no_correlation(predictions):
+    logits, p = predictions(20)
+    log_q = log_softmax(logits, axis=1)
+    assert math.isnan(ent_corr(log_q, np.eye(10)[p.argmax(1)]))  # all unanimous
+    assert math.isnan(ent_corr(np.repeat(log_q[:1], 20, axis=0), p))  # all predictions equal
+    assert math.isnan(ent_corr(log_q[:1], p[:1]))  # one item
+
+
+def test_the_same_order_is_one_and_the_opposite_minus_one():
+    p = np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]])
+    assert ent_corr(np.log(p), p) == pytest.approx(1.0)
+    assert ent_corr(np.log(p[::-1]), p) == pytest.approx(-1.0)

@@ -1,0 +1,42 @@
+"""Run by test_accumulate, once for each of two processes: uneven shards are gathered over gloo, the values written down.
+
+A script of its own, because a second process has to import what it runs and cannot import a test module.
+
+    python two_processes.py <rank> rows.npz out/
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed
+
+from hardlabels.metrics.accumulate import PredictionMetrics, SmoothECE
+
+
+def main(rank: int, rows: str, out: str) -> None:
+    """Score this rank's rows, batch by batch; ``<out>/<rank>.json`` gets the values of all ranks' rows."""
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{out}/rendezvous", rank=rank, world_size=2)
+    data = np.load(rows)
+    values = {}
+    for case in ("uneven", "empty"):
+        collection, single = PredictionMetrics(), SmoothECE()
+        cut = int(data[f"cut_{case}"])
+        shard = slice(0, cut) if rank == 0 else slice(cut, None)
+        logits, p = (torch.from_numpy(data[name][shard]) for name in ("logits", "p"))
+        for batch in zip(logits.split(2), p.split(2), strict=True):
+            collection.update(*batch)
+            single.update(*batch)
+        for _ in range(2):  # twice: what was gathered must not stay in the state
+            gathered = {name: float(value) for name, value in collection.compute().items()}
+            single._computed = None
+            values[case] = {**gathered, "single": float(single.compute()), "kept": len(collection["soft_nll"].logits)}
+    Path(out, f"{rank}.json").write_text(json.dumps(values))
+    torch.distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])
