@@ -11,7 +11,18 @@ CONF = _here / "conf" if (_here / "conf").is_dir() else _here.parent / "conf"
 COORDINATES = ("data", "recipe", "method", "K", "seed", "outputs", "run.tag")
 """What the run's folder shows; settings of a method (``method.hold``) become part of its name."""
 
-HOW_AND_WHERE = ("data.root", "data.url", "data.mirrors", "data.votes_url", "data.votes_mirrors", "data.timeout", "logger", "trainer", "hydra", "workers")
+HOW_AND_WHERE = (
+    "data.root",
+    "data.url",
+    "data.mirrors",
+    "data.votes_url",
+    "data.votes_mirrors",
+    "data.timeout",
+    "logger",
+    "trainer",
+    "hydra",
+    "workers",
+)
 """What changes how or where a run is made, but not its result."""
 
 EXCEPTIONS = ("trainer.precision",)

@@ -87,7 +87,9 @@ class DeliveryDataModule(LightningDataModule):
         n, source = len(self.split.train), self.source
         targets = self.delivery(epoch)
         if len(targets) != n:
-            raise ValueError(f"{type(self.delivery).__name__} gave {len(targets)} targets in epoch {epoch} for {n} training items")
+            raise ValueError(
+                f"{type(self.delivery).__name__} gave {len(targets)} targets in epoch {epoch} for {n} training items"
+            )
         shift, mirrored = draw_crops(n, seed=self.seed, epoch=epoch, padding=source.crop_padding, flip=source.flip)
         device = self._device
         self._epoch = epoch
@@ -147,7 +149,7 @@ class DeliveryDataModule(LightningDataModule):
         # batch_size=None: the sampler's elements are whole batches already.
         return DataLoader(
             Fetched(self.source.inputs, items),
-            sampler=batches,  # type: ignore[arg-type]  # it yields batches, not indices
+            sampler=batches,  # it yields batches, not indices
             batch_size=None,
             num_workers=self.workers,
             persistent_workers=True,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from lightning import LightningModule
@@ -89,13 +89,13 @@ class Classifier(LightningModule):
         """Accumulate predictions; nothing is averaged over batches."""
         logits, part = self.network(batch.inputs).float(), self._parts[dataloader_idx]
         for name, (mask, target) in batch.views.items():
-            self.scores[f"{part}/{name}"].update(logits[mask], target[mask])
+            cast(MetricCollection, self.scores[f"{part}/{name}"]).update(logits[mask], target[mask])
 
     def on_validation_epoch_end(self) -> None:
         """Score every part and slice on all of its predictions: ``evaluate/soft_nll``, ``evaluate/non_unanimous/soft_nll``."""
         values: dict[str, Any] = {}
-        for where, collection in self.scores.items():
-            prefix = where.removesuffix("/full")
+        for where, scores in self.scores.items():
+            collection, prefix = cast(MetricCollection, scores), where.removesuffix("/full")
             values |= {f"{prefix}/{name}": value.float() for name, value in collection.compute().items()}
             collection.reset()
         self.log_dict(values)

@@ -21,7 +21,7 @@ class ResNet18(ResNet):
         self.inplanes = width
         self.conv1 = nn.Conv2d(3, width, kernel_size=3, stride=1, padding=1, bias=False)
         self.bn1 = nn.BatchNorm2d(width)
-        self.maxpool = nn.Identity()  # type: ignore[assignment]
+        self.maxpool = nn.Identity()
         self.layer1 = self._make_layer(BasicBlock, width, 2)
         self.layer2 = self._make_layer(BasicBlock, 2 * width, 2, stride=2)
         self.layer3 = self._make_layer(BasicBlock, 4 * width, 2, stride=2)

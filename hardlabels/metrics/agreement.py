@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import rankdata
 
-from hardlabels.metrics.scores import entropy
+from hardlabels.votes.distances import entropy
 
 
 def ent_corr(log_q: np.ndarray, p: np.ndarray) -> float:

@@ -6,24 +6,8 @@ Log-probabilities rather than probabilities, because a q that underflows to 0 st
 """
 
 import numpy as np
-from scipy.special import xlogy
 
-
-def entropy(p: np.ndarray) -> np.ndarray:
-    r"""Entropy :math:`H(p_i) = -\sum_c p_{ic} \ln p_{ic}` of each item, in nats.
-
-    Args:
-        p: (N, C) probabilities.
-
-    Returns:
-        (N,) values in [0, ln C]; exactly 0 where one class has everything.
-
-    >>> entropy(np.array([[0.5, 0.5], [0.0, 1.0]])).round(4).tolist()
-    [0.6931, 0.0]
-    """
-    # Summed in order of size: equal votes for other classes must give the same last digit, or a rank correlation loses the tie.
-    p = np.sort(p, axis=1)
-    return np.maximum(-xlogy(p, p).sum(1), 0.0)
+from hardlabels.votes.distances import entropy
 
 
 def soft_nll(log_q: np.ndarray, p: np.ndarray) -> float:

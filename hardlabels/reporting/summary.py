@@ -13,7 +13,7 @@ from hardlabels.metrics import METRICS
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
 
-COLUMNS = ("soft_nll", "kl_to_annotator", "hard_acc", "ece_eqmass", "ent_corr")
+COLUMNS = ("soft_nll", "hard_acc", "ece_eqmass", "ent_corr")  # as in the paper's tables 2 and 3
 
 
 def read_results(folders: Iterable[Path], checkpoint: str = "best") -> pd.DataFrame:
@@ -24,7 +24,7 @@ def read_results(folders: Iterable[Path], checkpoint: str = "best") -> pd.DataFr
         if directory.is_done():
             metrics = json.loads(directory.result.read_text())[checkpoint]["full"]
             rows.append({"method": cell.method, "K": np.inf if cell.K is None else cell.K, "seed": cell.seed, **metrics})
-    return pd.DataFrame(rows, columns=["method", "K", "seed", *METRICS]).astype({name: float for name in METRICS})
+    return pd.DataFrame(rows, columns=["method", "K", "seed", *METRICS]).astype(dict.fromkeys(METRICS, float))
 
 
 def prepare_summary(results: pd.DataFrame) -> pd.DataFrame:
@@ -41,9 +41,9 @@ def draw_table(summary: pd.DataFrame, title: str) -> Table:
     table = Table(title=title, title_justify="left", caption="mean ± SD over seeds, best checkpoint", caption_justify="left")
     arrows = {True: " ↑", False: " ↓", None: ""}
     for head in ("method", "K", "n"):
-        table.add_column(head, justify="left" if head == "method" else "right")
+        table.add_column(head, justify="left" if head == "method" else "right", no_wrap=True)
     for name in COLUMNS:
-        table.add_column(METRICS[name].label + arrows[METRICS[name].higher_is_better], justify="right", no_wrap=True)
+        table.add_column(METRICS[name].label + arrows[METRICS[name].higher_is_better], justify="right")
     for k, group in summary.groupby(level="K", sort=True):
         for method, _ in group.index:
             cells = []
@@ -80,7 +80,9 @@ def draw_summary(summary: pd.DataFrame, title: str, path: Path) -> None:
             rows = summary.xs(method, level="method")[name].sort_index()
             shift = (place - (len(methods) - 1) / 2) * 0.08  # side by side, so that bars of equal methods stay visible
             x = np.array([ks.index(k) for k in rows.index]) + shift
-            axis.errorbar(x, rows["mean"], yerr=rows["std"].fillna(0), label=method, marker="o", markersize=4, capsize=2, linewidth=1.2)
+            axis.errorbar(
+                x, rows["mean"], yerr=rows["std"].fillna(0), label=method, marker="o", markersize=4, capsize=2, linewidth=1.2
+            )
         axis.set_xticks(range(len(ks)), [_votes(k) for k in ks])
         axis.set_xlim(-0.5, len(ks) - 0.5)
         axis.set(title=METRICS[name].label, xlabel="votes an item, K")

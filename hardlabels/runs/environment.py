@@ -9,7 +9,18 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("hardlabels", "torch", "torchvision", "lightning", "torchmetrics", "hydra-core", "omegaconf", "numpy", "scipy", "wandb")
+PACKAGES = (
+    "hardlabels",
+    "torch",
+    "torchvision",
+    "lightning",
+    "torchmetrics",
+    "hydra-core",
+    "omegaconf",
+    "numpy",
+    "scipy",
+    "wandb",
+)
 
 
 def describe_environment(device: str, threads: int) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import logging
 import warnings
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,7 +10,6 @@ from hydra.utils import get_class, instantiate
 from lightning import Trainer
 from omegaconf import DictConfig, OmegaConf
 
-from hardlabels.console import say
 from hardlabels.delivery import Delivery
 from hardlabels.learning.datamodule import DeliveryDataModule
 from hardlabels.learning.module import Classifier
@@ -40,7 +38,9 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
     part = next(iter(datamodule.parts))
     monitor = f"{part}/soft_nll"
     scored = [(part, name) for part in datamodule.parts for name in datamodule.views]
-    module = Classifier(network, instantiate(cfg.recipe.optimizer), epochs=cfg.recipe.epochs, metrics=PredictionMetrics, scored=scored)
+    module = Classifier(
+        network, instantiate(cfg.recipe.optimizer), epochs=cfg.recipe.epochs, metrics=PredictionMetrics, scored=scored
+    )
     if cfg.model.compile:
         module.compile()
 
@@ -60,7 +60,9 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
         log_every_n_steps=1,
     )
     if trainer.is_global_zero:
-        directory.start(cfg, training, source.fingerprint, describe_environment(str(trainer.strategy.root_device), torch.get_num_threads()))
+        directory.start(
+            cfg, training, source.fingerprint, describe_environment(str(trainer.strategy.root_device), torch.get_num_threads())
+        )
     trainer.fit(module, datamodule=datamodule)
     result = write_result(directory, keeper, network, datamodule) if trainer.is_global_zero else {}
     for logger in trainer.loggers:
@@ -69,7 +71,9 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
     return result
 
 
-def write_result(directory: RunDirectory, keeper: Keeper, network: torch.nn.Module, datamodule: DeliveryDataModule) -> dict[str, Any]:
+def write_result(
+    directory: RunDirectory, keeper: Keeper, network: torch.nn.Module, datamodule: DeliveryDataModule
+) -> dict[str, Any]:
     """Predictions of the best and the last network on the evaluation items, their metrics on every slice, then ``done``."""
     source, items = datamodule.source, datamodule.split.evaluate
     epochs = {"best": keeper.best_epoch, "last": int(keeper.rows[-1]["epoch"])}

@@ -42,7 +42,7 @@ class Keeper(Checkpoint):
         if not self.directory.last.is_file():
             return
         state = load_checkpoint(self.directory.last)
-        pl_module.network.load_state_dict(state["network"])  # type: ignore[union-attr, operator]
+        pl_module.network.load_state_dict(state["network"])  # type: ignore[union-attr]
         self._optimizer = state["optimizer"]
         self.rows = [row for row in self.directory.read_history() if row["epoch"] < state["epochs"]]
         _set_finished_epochs(trainer, state["epochs"], state["steps"])
@@ -60,7 +60,7 @@ class Keeper(Checkpoint):
         if not trainer.is_global_zero:
             return
         self.directory.write_history(self.rows)
-        network = pl_module.network.state_dict()  # type: ignore[union-attr, operator]
+        network = pl_module.network.state_dict()  # type: ignore[union-attr]
         if self.best_epoch == trainer.current_epoch:
             _save(self.directory.best, {"network": network, "epoch": trainer.current_epoch})
         optimizer = trainer.optimizers[0].state_dict()

@@ -77,4 +77,4 @@ def make_loggers(settings: dict[str, Any], folder: Path, cell: Cell, run_id: str
         raise InputError(f"logger must be one of {', '.join(makers)}, got {name!r}")
     maker = makers[name]
     options = {key: value for key, value in settings.items() if key != "name"}
-    return [] if maker is None else [maker(folder, cell, run_id, config, **options)]  # type: ignore[operator]
+    return [] if maker is None else [maker(folder, cell, run_id, config, **options)]

@@ -1,6 +1,5 @@
 """What a person sees while runs are made: a bar for the run, a bar for the grid; plain lines where there is no terminal."""
 
-
 from lightning import Callback, LightningModule, Trainer
 from rich.progress import TaskID
 

@@ -11,6 +11,7 @@ from scipy.special import xlogy
 
 from hardlabels.errors import InputError
 from hardlabels.randomness import stream
+from hardlabels.votes.distances import entropy
 
 BLOCK_VOTES = 1 << 20  # derived quantities are computed over blocks of items with about this many votes
 ENTROPY_DECIMALS = (
@@ -140,12 +141,12 @@ class Votes:
         [0.6931, 0.0]
         """
         if self._probabilities is not None:
-            return np.maximum(-xlogy(self._probabilities, self._probabilities).sum(1), 0.0).round(ENTROPY_DECIMALS)
-        entropy = np.empty(len(self))
+            return entropy(self._probabilities).round(ENTROPY_DECIMALS)
+        values = np.empty(len(self))
         for items, first, _, count in self._runs():
             share = count / np.repeat(self.sizes[items], np.diff(first, append=len(count)))
-            entropy[items] = np.maximum(-np.add.reduceat(xlogy(share, share), first), 0.0)
-        return entropy.round(ENTROPY_DECIMALS)
+            values[items] = np.maximum(-np.add.reduceat(xlogy(share, share), first), 0.0)
+        return values.round(ENTROPY_DECIMALS)
 
     @cached_property
     def majority(self) -> np.ndarray:

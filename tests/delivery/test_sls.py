@@ -46,6 +46,13 @@ def test_epochs_and_items_are_independent(labels):
     assert contingency(labels[:, 0], labels[:, 3]) > 1e-3
 
 
+def test_no_two_runs_share_an_epoch():
+    """Epoch t of a seed is not epoch t - 1 of the next: means over seeds would be worth less than they look."""
+    votes = Votes.from_counts(np.ones((64, 4), dtype=int))
+    drawn = [tuple(sls(votes, seed=seed, epoch=epoch)) for seed in range(20) for epoch in range(20)]
+    assert len(set(drawn)) == len(drawn)
+
+
 @pytest.mark.parametrize("hold", [1, 5, 10, 50])
 def test_labels_are_held_and_then_redrawn(hold):
     votes = Votes.from_counts(np.ones((200, 10), dtype=int))

@@ -13,7 +13,7 @@ from scipy.special import log_softmax
 
 from hardlabels.errors import InputError
 from hardlabels.metrics import METRICS, score
-from hardlabels.metrics.scores import entropy
+from hardlabels.votes import entropy
 
 BOUNDS = {
     "soft_nll": (0, math.inf),

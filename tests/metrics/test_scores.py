@@ -8,7 +8,8 @@ from scipy.special import log_softmax, rel_entr, softmax
 from scipy.stats import entropy as scipy_entropy
 from sklearn.metrics import accuracy_score, log_loss, mean_squared_error
 
-from hardlabels.metrics.scores import entropy, hard_acc, is_correct, kl_to_annotator, soft_brier, soft_nll
+from hardlabels.metrics.scores import hard_acc, is_correct, kl_to_annotator, soft_brier, soft_nll
+from hardlabels.votes import entropy
 
 
 def test_soft_nll_is_the_double_loop(predictions):

@@ -1,0 +1,152 @@
+"""The labels that reach the loss are those of the epoch that is running: first, later, resumed, with and without workers."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from lightning import LightningModule, Trainer
+
+from hardlabels.delivery.majority import Majority
+from hardlabels.delivery.mixup import Mixup
+from hardlabels.delivery.multipass import Multipass
+from hardlabels.delivery.sls import SLS
+from hardlabels.delivery.soft import Soft
+from hardlabels.learning.batches import Batch
+from hardlabels.learning.datamodule import DeliveryDataModule
+
+
+class Recorder(LightningModule):
+    """Trains nothing; writes down (epoch, positions, targets, inputs) of every batch that would have reached the loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(()))
+        self.seen, self._positions = [], None
+
+    def configure_optimizers(self):
+        return torch.optim.SGD([self.weight], lr=0.1)
+
+    def on_train_epoch_start(self):
+        self.trainer.datamodule.start_epoch(self.current_epoch)
+
+    def training_step(self, batch, batch_idx):
+        self.seen.append((self.current_epoch, self.trainer.datamodule.position, batch.target.clone(), batch.inputs.clone()))
+        return self.weight * 0
+
+    def validation_step(self, batch, batch_idx):
+        pass
+
+
+class Watched(DeliveryDataModule):
+    def on_after_batch_transfer(self, batch: Batch, dataloader_idx: int):
+        self.position = batch.position.clone()
+        return super().on_after_batch_transfer(batch, dataloader_idx)
+
+
+def record(source, method, *, epochs, workers=0, start=0, **settings):
+    module, data = Recorder(), Watched(source, method, seed=4, batch_size=40, workers=workers, **settings)
+    trainer = Trainer(
+        accelerator="cpu", max_epochs=epochs, logger=False, enable_checkpointing=False, enable_progress_bar=False,
+        enable_model_summary=False, use_distributed_sampler=False,
+    )  # fmt: skip
+    if start:  # as after a resume
+        from hardlabels.runs.keeper import _set_finished_epochs
+
+        _set_finished_epochs(trainer, start, start * 3)
+    trainer.fit(module, datamodule=data)
+    return module.seen, data
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("start", [0, 2], ids=["fresh", "resumed"])
+@pytest.mark.parametrize("method", [SLS, Multipass, partial(SLS, hold=2)], ids=["sls", "multipass", "hold"])
+def test_every_batch_has_the_labels_of_its_own_epoch(tiny_source, method, start, workers):
+    seen, data = record(tiny_source, method, epochs=4, workers=workers, start=start)
+    assert [epoch for epoch, *_ in seen] == [epoch for epoch in range(start, 4) for _ in range(3)]
+    delivery = method(tiny_source.votes.take(data.split.train), 4)
+    for epoch, position, target, _ in seen:
+        assert target.tolist() == delivery(epoch)[position.numpy()].tolist()
+    for epoch in range(start, 4):  # each item once
+        assert sorted(i for e, position, *_ in seen if e == epoch for i in position.tolist()) == list(range(96))
+
+
+def test_workers_change_nothing(tiny_source):
+    plain, _ = record(tiny_source, SLS, epochs=3)
+    fetched, _ = record(tiny_source, SLS, epochs=3, workers=2)
+    for a, b in zip(plain, fetched, strict=True):
+        assert a[0] == b[0]
+        assert all(torch.equal(x, y) for x, y in zip(a[1:], b[1:], strict=True))
+
+
+def test_a_resumed_run_sees_what_the_uninterrupted_one_saw(tiny_source):
+    whole, _ = record(tiny_source, SLS, epochs=4)
+    rest, _ = record(tiny_source, SLS, epochs=4, start=2)
+    for a, b in zip(whole[6:], rest, strict=True):
+        assert a[0] == b[0]
+        assert all(torch.equal(x, y) for x, y in zip(a[1:], b[1:], strict=True))
+
+
+def test_methods_of_a_seed_differ_in_nothing_but_the_target(tiny_source):
+    soft, soft_data = record(tiny_source, Soft, epochs=2)
+    for method in (SLS, Multipass, Majority):
+        seen, data = record(tiny_source, method, epochs=2)
+        assert all(np.array_equal(getattr(data.split, part), getattr(soft_data.split, part)) for part in ("train", "evaluate"))
+        for (_, position, target, inputs), (_, soft_position, soft_target, soft_inputs) in zip(seen, soft, strict=True):
+            assert torch.equal(position, soft_position)
+            assert torch.equal(inputs, soft_inputs)
+            assert target.shape != soft_target.shape
+
+
+def test_k_thins_the_training_target_only(tiny_source):
+    full, thin = (DeliveryDataModule(tiny_source, Soft, seed=0, K=k) for k in (None, 3))
+    assert set(np.unique(thin.delivery.votes.sizes)) == {3}
+    assert np.array_equal(full.views["full"][1], thin.views["full"][1])
+    assert np.array_equal(full.split.train, thin.split.train)
+
+
+def test_mixup_mixes_inputs_and_targets_alike(tiny_source):
+    plain, _ = record(tiny_source, Majority, epochs=1)
+    mixed, data = record(tiny_source, Mixup, epochs=1)
+    for step, ((_, _, label, inputs), (_, _, target, blended)) in enumerate(zip(plain, mixed, strict=True)):
+        one_hot = torch.nn.functional.one_hot(label, 3).float()
+        expected = data.delivery.mix(inputs, one_hot, epoch=0, step=step)
+        torch.testing.assert_close(blended, expected[0])
+        torch.testing.assert_close(target, expected[1])
+        assert target.sum(1).allclose(torch.ones(len(target)))
+
+
+def test_a_stale_batch_is_an_error(tiny_source):
+    data = DeliveryDataModule(tiny_source, SLS, seed=0)
+    data.setup("fit")
+    data.start_epoch(3)
+    stale = Batch("train", 2, 0, torch.arange(4), torch.empty(0))
+    with pytest.raises(RuntimeError, match="drawn for epoch 2 arrived in epoch 3"):
+        data.on_after_batch_transfer(stale, 0)
+
+
+def test_works_without_a_trainer(tiny_source):
+    data = DeliveryDataModule(tiny_source, SLS, seed=0, batch_size=50)
+    data.setup("fit")
+    data.start_epoch(0)
+    batches = [data.on_after_batch_transfer(batch, 0) for batch in data.train_dataloader()]
+    assert [tuple(batch.inputs.shape) for batch in batches] == [(50, 3, 12, 12), (46, 3, 12, 12)]
+
+
+def test_three_way_split_scores_two_parts(tiny_source):
+    data = DeliveryDataModule(tiny_source, Soft, seed=0, split="three_way")
+    assert list(data.parts) == ["select", "evaluate"]
+    assert list(DeliveryDataModule(tiny_source, Soft, seed=0).parts) == ["evaluate"]
+    used = np.concatenate([data.split.train, data.split.select, data.split.evaluate])
+    assert sorted(used) == list(range(120))
+
+
+def test_views_are_slices_of_the_annotators_and_the_truth(tiny_source):
+    data = DeliveryDataModule(tiny_source, Soft, seed=0)
+    data.setup("validate")
+    [loader] = data.val_dataloader()
+    [batch] = [data.on_after_batch_transfer(batch, 0) for batch in loader]
+    items = data.split.evaluate
+    assert set(batch.views) == {"full", "non_unanimous", "high_disagreement", "truth"}
+    np.testing.assert_allclose(batch.views["truth"][1].numpy(), tiny_source.truth[items], atol=1e-7)
+    assert batch.views["non_unanimous"][0].tolist() == (tiny_source.votes.entropy[items] > 0).tolist()
