@@ -1,1 +1,21 @@
+"""hardlabels: train classifiers on annotator votes, with soft labels or with hard labels that change from epoch to epoch.
 
+The stages, in the order in which data flow; each imports only those before it:
+
+    votes       what annotators said: a ragged table, splits, slices, distances
+    sources     items and votes as one object: CIFAR-10H, synthetic data
+    delivery    what each epoch shows for each item: one file a method
+    learning    batches, augmentation, the network, one LightningModule for all methods
+    metrics     how well predictions match the annotators
+    runs        a cell's coordinates, its folder, training it, going on after an interruption
+    reporting   tables and pictures
+
+Beside them: ``randomness`` (the only place where a seed becomes randomness), ``errors``, ``console``, ``configuration``; ``train`` is
+the entry point (``python -m hardlabels.train``), ``grid`` what Hydra's multirun calls.
+"""
+
+from hardlabels.errors import InputError
+from hardlabels.votes import Votes
+
+__version__ = "0.1.0"
+__all__ = ["InputError", "Votes", "__version__"]

@@ -1,5 +1,6 @@
 """What several test files share: a tiny source, composed configurations, the entry point in this process."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,11 +11,20 @@ from omegaconf import DictConfig
 
 from hardlabels.configuration import CONF
 
+# Two test processes with two threads each wait for each other on two cores, a hundred times slower. Before torch is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 TINY = [
     "data=synthetic", "data.items=120", "data.classes=3", "data.size=12", "data.annotators=9", "recipe=smoke", "recipe.width=2",
     "recipe.epochs=2", "recipe.batch_size=32", "recipe.train_items=null", "run.tag=tiny", "trainer.accelerator=cpu",
 ]  # fmt: skip
 """Overrides that make a run a matter of a second: 96 training items, 24 evaluation items."""
+
+
+@pytest.fixture
+def tiny() -> list[str]:
+    """``TINY``, for tests of the command line."""
+    return TINY
 
 
 @pytest.fixture

@@ -4,6 +4,10 @@ import torch
 from torch import Tensor, nn
 from torchvision.models.resnet import BasicBlock, ResNet
 
+CHANNELS_LAST_FROM = 16
+"""The least width for channels-last memory, the faster one. Below it oneDNN writes out of bounds in the backward pass of a strided
+1x1 convolution with fewer input channels than its block, 8 or 16 by the CPU (oneDNN issue 6035): crashes, hangs, wrong gradients."""
+
 
 class ResNet18(ResNet):
     """torchvision's ResNet-18, adapted to 32x32 images (11,173,962 parameters at width 64 and 10 classes).
@@ -30,9 +34,12 @@ class ResNet18(ResNet):
         for module in self.modules():  # as torchvision initialises its own layers
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+        self.memory_format = torch.channels_last if width >= CHANNELS_LAST_FROM else torch.contiguous_format
+        self.to(memory_format=self.memory_format)
 
     def features(self, x: Tensor) -> Tensor:
         """(B, 3, H, W) to the penultimate features (B, 8 * width)."""
+        x = x.contiguous(memory_format=self.memory_format)
         x = self.relu(self.bn1(self.conv1(x)))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return torch.flatten(self.avgpool(x), 1)

@@ -123,8 +123,7 @@ def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
     settings = {key: value for key, value in cfg.model.items() if key not in ("name", "compile")}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(torch_seed(cfg.seed, "weights"))
-        network = instantiate(settings, num_classes=source.votes.num_classes)
-    return network.to(memory_format=torch.channels_last)
+        return instantiate(settings, num_classes=source.votes.num_classes)
 
 
 def _quiet_lightning() -> None:

@@ -27,6 +27,15 @@ def test_width_scales_every_stage(width):
     assert network.features(torch.zeros(2, 3, 16, 16)).shape == (2, 8 * width)
 
 
+@pytest.mark.parametrize(("width", "last"), [(2, False), (15, False), (16, True), (64, True)])
+def test_memory_is_channels_last_only_where_that_is_safe(width, last):
+    network, seen = ResNet18(3, width=width), []
+    network.layer2[0].downsample[0].register_forward_hook(lambda module, inputs, output: seen.append(inputs[0]))
+    network(torch.zeros(2, 16, 16, 3).permute(0, 3, 1, 2))
+    assert seen[0].is_contiguous(memory_format=torch.channels_last) == last
+    assert network.layer2[0].conv1.weight.is_contiguous(memory_format=torch.channels_last) == last
+
+
 def test_is_torchvisions_network_but_for_the_stem():
     torch.manual_seed(0)
     ours, theirs = ResNet18(10).eval(), resnet18(num_classes=10)

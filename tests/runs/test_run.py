@@ -1,0 +1,149 @@
+"""A run from configuration to folder: what is in it, what it says, and that an interruption changes nothing."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from lightning import Callback
+from omegaconf import OmegaConf
+
+from hardlabels.errors import InputError
+from hardlabels.metrics import METRICS, score
+from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.keeper import load_checkpoint
+
+FILES = {
+    "config.yaml", "fingerprint.json", "environment.json", "history.csv", "best.ckpt", "last.ckpt", "predictions.npz",
+    "result.json", "done",
+}  # fmt: skip
+
+
+def test_the_folder_of_a_finished_run(make_config, run_cell, tmp_path):
+    cfg = make_config("method=sls", "K=5", "seed=3", "recipe.epochs=3")
+    folder = run_cell(cfg)
+
+    assert folder == tmp_path / "outputs/synthetic/smoke,tag=tiny/sls/K=5/seed=3"
+    assert {file.name for file in folder.iterdir()} == FILES
+    assert OmegaConf.load(folder / "config.yaml").recipe.epochs == 3
+    identity = json.loads((folder / "fingerprint.json").read_text())
+    assert len(identity["fingerprint"]) == len(identity["data"]) == 64
+    [environment] = json.loads((folder / "environment.json").read_text())
+    assert environment["packages"]["torch"] == torch.__version__.split("+")[0]
+
+    history = RunDirectory(folder).read_history()
+    assert [row["epoch"] for row in history] == [0, 1, 2]
+    assert {f"evaluate/{name}" for name in METRICS} <= set(history[0])
+    assert {f"evaluate/high_disagreement/{name}" for name in METRICS} <= set(history[0])
+
+    result = json.loads((folder / "result.json").read_text())
+    best = min(history, key=lambda row: row["evaluate/soft_nll"])
+    assert result["best"]["epoch"] == best["epoch"]
+    assert result["last"]["epoch"] == 2
+    for when, row in (("best", best), ("last", history[-1])):
+        for name in METRICS:  # computed again from the saved checkpoint, in float64, by other code
+            assert result[when]["full"][name] == pytest.approx(row[f"evaluate/{name}"], abs=2e-5), (when, name)
+        assert set(result[when]) == {"epoch", "full", "non_unanimous", "high_disagreement", "truth"}
+
+    saved = np.load(folder / "predictions.npz", allow_pickle=False)
+    assert saved["logits"].shape == saved["p"].shape == (24, 3)
+    assert score(saved["logits"], saved["p"]) == result["best"]["full"]
+    assert score(saved["logits_last"], saved["p"]) == result["last"]["full"]
+
+
+def test_p_of_the_evaluation_items_is_never_thinned(make_config, run_cell, tiny_source):
+    folder = run_cell(make_config("K=2"))
+    saved = np.load(folder / "predictions.npz")
+    np.testing.assert_array_equal(saved["p"], tiny_source.votes.p[saved["index"]])
+
+
+class _StopAfter(Callback):
+    """Fails at the end of an epoch, before that epoch is kept: as a kill would."""
+
+    def __init__(self, epoch):
+        self.epoch = epoch
+
+    def on_validation_end(self, trainer, pl_module):
+        if trainer.current_epoch == self.epoch:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("method", ["soft", "sls", "multipass", "mixup"])
+def test_an_interrupted_run_ends_bit_for_bit_as_the_whole_one(make_config, run_cell, monkeypatch, tmp_path, method, workers):
+    cfg = make_config(f"method={method}", "K=4", "recipe.epochs=4", f"workers={workers}")
+    whole = shutil.move(run_cell(cfg), tmp_path / "whole")
+
+    from hardlabels.runs import execute
+
+    with monkeypatch.context() as patch:
+        progress = execute.RunProgress
+        patch.setattr(execute, "RunProgress", lambda *arguments: _StopAfter(2))
+        with pytest.raises((KeyboardInterrupt, SystemExit)):
+            run_cell(cfg)
+        assert execute.RunProgress is not progress
+    folder = tmp_path / "outputs/synthetic/smoke,tag=tiny" / method / "K=4/seed=0"
+    assert load_checkpoint(folder / "last.ckpt")["epochs"] == 2
+    assert not (folder / "done").exists()
+
+    assert run_cell(cfg) == folder
+    for name in ("best.ckpt", "last.ckpt"):
+        ours, theirs = load_checkpoint(folder / name), load_checkpoint(whole / name)
+        assert ours["network"].keys() == theirs["network"].keys()
+        assert all(torch.equal(ours["network"][key], theirs["network"][key]) for key in ours["network"])
+    for name in ("history.csv", "result.json"):
+        assert (folder / name).read_bytes() == (whole / name).read_bytes()
+    ours, theirs = np.load(folder / "predictions.npz"), np.load(whole / "predictions.npz")
+    assert all(np.array_equal(ours[key], theirs[key]) for key in theirs)
+    assert len(json.loads((folder / "environment.json").read_text())) == 2
+
+
+def test_a_run_that_died_after_its_last_epoch_only_writes_its_result(make_config, run_cell):
+    folder = run_cell(make_config())
+    expected = (folder / "result.json").read_bytes()
+    for name in ("done", "result.json", "predictions.npz"):
+        (folder / name).unlink()
+    before = (folder / "last.ckpt").stat().st_mtime_ns
+    run_cell(make_config())
+    assert (folder / "result.json").read_bytes() == expected
+    assert (folder / "last.ckpt").stat().st_mtime_ns == before
+
+
+def test_methods_and_k_of_a_seed_start_from_the_same_weights(make_config, tiny_source):
+    from hardlabels.runs.execute import make_network
+
+    def weights(*overrides):
+        return make_network(make_config(*overrides), tiny_source).state_dict()
+
+    reference = weights("method=soft", "seed=5")
+    for overrides in (["method=sls", "seed=5"], ["method=mixup", "seed=5", "K=3"]):
+        torch.rand(7)  # whatever the global generator did before
+        assert all(torch.equal(value, reference[key]) for key, value in weights(*overrides).items())
+    assert not torch.equal(weights("seed=6")["conv1.weight"], reference["conv1.weight"])
+
+
+def test_a_finished_run_is_skipped_and_another_configuration_refused(make_config, run_cell, capsys):
+    folder = run_cell(make_config())
+    stamp = (folder / "done").stat().st_mtime_ns
+    capsys.readouterr()
+    run_cell(make_config("logger=tensorboard", "workers=1"))  # how it runs is not what it is
+    assert "finished already, skipped" in capsys.readouterr().out
+    assert (folder / "done").stat().st_mtime_ns == stamp
+    with pytest.raises(InputError, match=r"recipe\.epochs: 2 there, 3 now"):
+        run_cell(make_config("recipe.epochs=3"))
+
+
+def test_other_data_in_the_same_place_are_refused(make_config, run_cell):
+    folder = run_cell(make_config())
+    (folder / "done").unlink()
+    with pytest.raises(InputError, match="the data's content"):
+        run_cell(make_config("data.noise=0.2"))
+
+
+def test_three_way_split_selects_on_the_middle_part(make_config, run_cell):
+    folder = run_cell(make_config("recipe.split=three_way", "recipe.epochs=4"))
+    history, result = RunDirectory(folder).read_history(), json.loads((folder / "result.json").read_text())
+    assert result["best"]["epoch"] == min(history, key=lambda row: row["select/soft_nll"])["epoch"]
+    best = history[result["best"]["epoch"]]
+    assert result["best"]["full"]["soft_nll"] == pytest.approx(best["evaluate/soft_nll"], abs=2e-5)

@@ -1,0 +1,132 @@
+"""The command as people type it: one cell, a grid, mistakes."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from hardlabels.configuration import CONF
+
+
+def test_a_grid_ends_in_a_table_and_a_picture(command, tiny, tmp_path):
+    code, out, _ = command("-m", *tiny, "method=soft,sls", "K=3,null", "seed=range(2)")
+    assert code == 0
+    assert "grid of 8 cells, 0 finished already" in out
+    assert "mean ± SD over seeds" in out
+    place = tmp_path / "outputs/synthetic/smoke,tag=tiny"
+    assert len(list(place.glob("*/K=*/seed=*/done"))) == 8
+    assert (place / "summary.png").read_bytes()[:4] == b"\x89PNG"
+    assert not (tmp_path / "multirun").exists()
+
+    code, out, _ = command("-m", *tiny, "method=soft,sls", "K=3,null", "seed=range(2)")
+    assert code == 0
+    assert out.count("finished already, skipped") == 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["method=slss"], 1, "deterministic_control"),  # Hydra lists what there is
+        (["data=mnist"], 1, "cifar10h"),
+        (["K=0"], 2, "K must be a number of votes of at least 1"),
+        (["seed=x"], 2, "seed must be an integer"),
+        (["recipe.epochs=3", "run.tag=null"], 2, "run.tag=NAME"),
+        (["method.hold=0"], 2, "method.hold must be"),
+        (["recipe.split=half"], 2, "split must be one of paper, three_way"),
+        (["logger=wandb", "logger.mode=on"], 2, "logger.mode must be one of"),
+    ],
+)
+def test_mistakes_are_one_message_and_leave_nothing_behind(command, tiny, tmp_path, arguments, code, message):
+    got, out, err = command(*tiny, *arguments)
+    assert got == code, out + err
+    assert message in err
+    assert "Traceback" not in err
+    assert not any(tmp_path.rglob("*.yaml"))
+
+
+def test_a_mistake_in_the_last_cell_stops_the_grid_before_the_first(command, tiny, tmp_path):
+    code, _, err = command("-m", *tiny, "K=3,0", "seed=range(2)")
+    assert code == 2
+    assert "K must be a number of votes" in err
+    assert not list(tmp_path.rglob("history.csv"))
+
+
+def test_a_failing_cell_does_not_stop_the_others(command, tiny, tmp_path, monkeypatch):
+    from hardlabels.runs import execute
+
+    real = execute.make_network
+
+    def fails_for_seed_1(cfg, source):
+        if cfg.seed == 1:
+            raise RuntimeError("boom")
+        return real(cfg, source)
+
+    monkeypatch.setattr(execute, "make_network", fails_for_seed_1)
+    code, out, err = command("-m", *tiny, "seed=range(3)")
+    assert code == 1
+    assert "1 of 3 cells did not finish" in err
+    assert "RuntimeError: boom" in err
+    place = tmp_path / "outputs/synthetic/smoke,tag=tiny/sls/K=all"
+    assert "fails_for_seed_1" in (place / "seed=1/error.txt").read_text()
+    assert [(place / f"seed={seed}/done").exists() for seed in range(3)] == [True, False, True]
+
+    monkeypatch.setattr(execute, "make_network", real)
+    code, out, _ = command("-m", *tiny, "seed=range(3)")
+    assert code == 0
+    assert "2 finished already" in out
+    assert not (place / "seed=1/error.txt").exists()
+
+
+def test_wandb_offline_and_tensorboard_write_beside_the_csv(command, tiny, tmp_path, monkeypatch):
+    for name in ("WANDB_API_KEY", "WANDB_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "none"))
+    code, out, _ = command(*tiny, "logger=wandb", "method=soft")
+    assert code == 0
+    assert "no login found, so this run is written offline" in out
+    folder = tmp_path / "outputs/synthetic/smoke,tag=tiny/soft/K=all/seed=0"
+    run_id = json.loads((folder / "fingerprint.json").read_text())["fingerprint"][:32]
+    assert list(folder.glob(f"wandb/offline-run-*{run_id}"))
+
+    code, _, _ = command(*tiny, "logger=tensorboard", "method=majority")
+    assert code == 0
+    assert list(tmp_path.glob("outputs/**/majority/**/tensorboard/events.out.tfevents*"))
+
+
+def test_help_and_mistakes_do_not_wait_for_torch():
+    code = (
+        "import sys; sys.argv = ['hardlabels.train', {argument!r}]\n"
+        "from hardlabels.train import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {{'torch', 'lightning', 'pandas', 'matplotlib'}} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    for argument in ("--help", "K=0", "method=nothing"):
+        subprocess.run([sys.executable, "-c", code.format(argument=argument)], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", "import sys; from hardlabels import Votes; assert 'torch' not in sys.modules"], check=True
+    )
+
+
+def test_the_readmes_command_on_real_cifar10h(tmp_path):
+    if not os.environ.get("HARDLABELS_DATA"):
+        pytest.skip("needs real data: set HARDLABELS_DATA")
+    arguments = ["-m", "method=sls,multipass", "seed=range(2)", "recipe=smoke", "recipe.epochs=1", "run.tag=once"]
+    done = subprocess.run(
+        [sys.executable, "-m", "hardlabels.train", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "grid of 4 cells" in done.stdout
+    results = list(tmp_path.glob("outputs/cifar10h/smoke,tag=once/*/K=all/seed=*/result.json"))
+    assert len(results) == 4
+    for result in results:
+        items = json.loads(result.read_text())["items"]
+        assert items["full"] == 2000
+        assert 150 < items["high_disagreement"] < 250
+
+
+def test_every_configuration_says_what_it_is():
+    for file in CONF.rglob("*.yaml"):
+        assert file.read_text().startswith("# "), file
