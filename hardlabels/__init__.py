@@ -10,8 +10,8 @@ The stages, in the order in which data flow; each imports only those before it:
     runs        a cell's coordinates, its folder, training it, going on after an interruption
     reporting   tables and pictures
 
-Beside them: ``randomness`` (the only place where a seed becomes randomness), ``errors``, ``console``, ``configuration``; ``train`` is
-the entry point (``python -m hardlabels.train``), ``grid`` what Hydra's multirun calls.
+Beside them: ``randomness`` (the only place where a seed becomes randomness), ``errors``, ``console``, ``configuration``.
+``train`` is the entry point (``python -m hardlabels.train``), ``grid`` what Hydra's multirun calls.
 """
 
 from hardlabels.errors import InputError

@@ -5,8 +5,9 @@ from torch import Tensor, nn
 from torchvision.models.resnet import BasicBlock, ResNet
 
 CHANNELS_LAST_FROM = 16
-"""The least width for channels-last memory, the faster one. Below it oneDNN writes out of bounds in the backward pass of a strided
-1x1 convolution with fewer input channels than its block, 8 or 16 by the CPU (oneDNN issue 6035): crashes, hangs, wrong gradients."""
+"""The least width for channels-last memory, the faster one. Below it oneDNN writes out of bounds in the backward pass of a
+strided 1x1 convolution with fewer input channels than its block, 8 or 16 by the CPU: crashes, hangs, wrong gradients (oneDNN
+issue 6035)."""
 
 
 class ResNet18(ResNet):

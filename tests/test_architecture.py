@@ -1,0 +1,89 @@
+"""The shape of the code: data flow one way, small files, no dumping grounds, nothing swallowed."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hardlabels
+
+PACKAGE = Path(hardlabels.__file__).parent
+ROOT = PACKAGE.parent
+STAGES = ["votes", "sources", "delivery", "learning", "metrics", "runs", "diagnostics", "statistics", "reporting"]
+BESIDE = {"randomness", "errors", "console", "configuration"}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(file: Path) -> set[str]:
+    """The parts of this package that a file imports: 'votes', 'runs', ..."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return {name.split(".")[1] for name in names if name.startswith("hardlabels.")}
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file.parent != PACKAGE], ids=lambda f: str(f.relative_to(PACKAGE)))
+def test_a_stage_imports_only_stages_before_it(file):
+    stage = file.relative_to(PACKAGE).parts[0]
+    allowed = set(STAGES[: STAGES.index(stage) + 1]) | BESIDE
+    assert imports(file) <= allowed
+
+
+def test_learning_does_not_know_the_methods_or_the_metrics():
+    for file in (PACKAGE / "learning").glob("*.py"):
+        text = file.read_text()
+        assert "metrics" not in imports(file)
+        assert not any(f"delivery.{name}" in text for name in ("sls", "soft", "multipass", "majority", "mixup")), file
+
+
+def test_files_are_short_and_none_is_a_dumping_ground():
+    for file in FILES:
+        assert file.stem not in {"utils", "helpers", "common", "misc"}, file
+        assert len(file.read_text().splitlines()) <= 300, f"{file}: split it by idea"
+
+
+def test_randomness_comes_from_one_place():
+    for file in FILES:
+        text = file.read_text()
+        if file.stem != "randomness":
+            for forbidden in ("default_rng", "np.random.seed", "RandomState", "import random", "seed_everything"):
+                assert forbidden not in text, f"{file}: {forbidden}"
+
+
+def test_a_method_is_two_files():
+    """Each yaml names a class in delivery/; nothing else in the package names a method."""
+    for yaml in (ROOT / "conf" / "method").glob("*.yaml"):
+        module = yaml.read_text().split("_target_: ")[1].split("\n")[0].rsplit(".", 1)[0]
+        assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
+
+
+def test_an_installed_package_finds_its_configuration_from_anywhere(tmp_path):
+    """A plain, not editable install, used from another folder, with the checkout out of sight."""
+    target = tmp_path / "site"
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--target",
+        str(target),
+        str(ROOT),
+    ]
+    subprocess.run(install, check=True, capture_output=True)
+    code = (
+        "import sys; sys.path = [sys.argv.pop(1), *(p for p in sys.path if p)]\n"
+        "import hardlabels, hardlabels.train; from hardlabels.configuration import CONF\n"
+        "assert hardlabels.__file__.startswith(sys.path[0]) and str(CONF).startswith(sys.path[0]), (hardlabels.__file__, CONF)\n"
+        "sys.argv = ['train', '--help']; hardlabels.train.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(target)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "method: deterministic_control, label_smoothing, majority, mixup, multipass, shuffled_sls, sls, soft" in done.stdout
