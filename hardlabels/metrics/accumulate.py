@@ -18,7 +18,7 @@ from hardlabels.metrics.collection import METRICS, score
 class PredictionMetric(Metric):
     """A metric of ``METRICS`` over all rows seen since the last reset.
 
-    A subclass only says which: ``class SoftNLL(PredictionMetric, name="soft_nll")``.
+    A subclass only says which: ``class SoftNLL(PredictionMetric, metric="soft_nll")``.
     """
 
     name: ClassVar[str]
@@ -27,10 +27,10 @@ class PredictionMetric(Metric):
     logits: list[torch.Tensor]
     p: list[torch.Tensor]
 
-    def __init_subclass__(cls, name: str, **kwargs: Any) -> None:
-        """Take the facts about metric ``name`` from the one list."""
+    def __init_subclass__(cls, metric: str, **kwargs: Any) -> None:
+        """Take the facts about ``metric`` from the one list."""
         super().__init_subclass__(**kwargs)
-        cls.name, cls.higher_is_better = name, METRICS[name].higher_is_better
+        cls.name, cls.higher_is_better = metric, METRICS[metric].higher_is_better
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -57,43 +57,43 @@ class PredictionMetric(Metric):
         return logits, p
 
 
-class SoftNLL(PredictionMetric, name="soft_nll"):
+class SoftNLL(PredictionMetric, metric="soft_nll"):
     """:func:`~hardlabels.metrics.scores.soft_nll` over all rows."""
 
 
-class KLToAnnotator(PredictionMetric, name="kl_to_annotator"):
+class KLToAnnotator(PredictionMetric, metric="kl_to_annotator"):
     """:func:`~hardlabels.metrics.scores.kl_to_annotator` over all rows."""
 
 
-class SoftBrier(PredictionMetric, name="soft_brier"):
+class SoftBrier(PredictionMetric, metric="soft_brier"):
     """:func:`~hardlabels.metrics.scores.soft_brier` over all rows."""
 
 
-class HardAccuracy(PredictionMetric, name="hard_acc"):
+class HardAccuracy(PredictionMetric, metric="hard_acc"):
     """:func:`~hardlabels.metrics.scores.hard_acc` over all rows."""
 
 
-class EqualMassECE(PredictionMetric, name="ece_eqmass"):
+class EqualMassECE(PredictionMetric, metric="ece_eqmass"):
     """:func:`~hardlabels.metrics.calibration.ece_eqmass` over all rows."""
 
 
-class SmoothECE(PredictionMetric, name="smooth_ece"):
+class SmoothECE(PredictionMetric, metric="smooth_ece"):
     """:func:`~hardlabels.metrics.calibration.smooth_ece` over all rows."""
 
 
-class EntropyCorrelation(PredictionMetric, name="ent_corr"):
+class EntropyCorrelation(PredictionMetric, metric="ent_corr"):
     """:func:`~hardlabels.metrics.agreement.ent_corr` over all rows."""
 
 
-class BrierReliability(PredictionMetric, name="brier_reliability"):
+class BrierReliability(PredictionMetric, metric="brier_reliability"):
     """:func:`~hardlabels.metrics.brier.brier_reliability` over all rows."""
 
 
-class BrierResolution(PredictionMetric, name="brier_resolution"):
+class BrierResolution(PredictionMetric, metric="brier_resolution"):
     """:func:`~hardlabels.metrics.brier.brier_resolution` over all rows."""
 
 
-class BrierUncertainty(PredictionMetric, name="brier_uncertainty"):
+class BrierUncertainty(PredictionMetric, metric="brier_uncertainty"):
     """:func:`~hardlabels.metrics.brier.brier_uncertainty` over all rows."""
 
 
