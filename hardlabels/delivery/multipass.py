@@ -5,6 +5,7 @@ import numpy as np
 from hardlabels.delivery.base import Delivery, require
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes
+from hardlabels.votes.table import blocks
 
 LONG_ITEM = 512  # above this many votes an item is shuffled by itself, so that one huge item cannot cost a pass over all
 
@@ -13,18 +14,20 @@ def shuffle_votes(votes: Votes, rng: np.random.Generator) -> np.ndarray:
     """(V,) the votes with every item's own multiset in random order: Fisher-Yates on all items at once.
 
     Step j swaps place j of each item that has one with a uniform place 0 .. j. One step per place, not per item: linear in the
-    number of votes, with no sort and no key per vote.
+    number of votes, with no key per vote; and block by block, so that it needs little more than the copy of the votes.
     """
-    sequence, start, size = votes.labels.copy(), votes.offsets[:-1], votes.sizes
-    for item in np.flatnonzero(size > LONG_ITEM):
-        rng.shuffle(sequence[start[item] : start[item] + size[item]])
-    short = np.flatnonzero(size <= LONG_ITEM)
-    by_size = short[np.argsort(size[short], kind="stable")]
-    first, sizes = start[by_size], size[by_size]
-    for j in range(int(sizes[-1]) - 1 if len(sizes) else 0, 0, -1):
-        longer = first[np.searchsorted(sizes, j, side="right") :]  # items with a place j
-        here, there = longer + j, longer + (rng.random(len(longer)) * (j + 1)).astype(np.int64)
-        sequence[here], sequence[there] = sequence[there], sequence[here]
+    sequence = votes.labels.copy()
+    for lo, hi in blocks(votes.offsets):
+        start, size = votes.offsets[lo:hi], np.diff(votes.offsets[lo : hi + 1])
+        for item in np.flatnonzero(size > LONG_ITEM):
+            rng.shuffle(sequence[start[item] : start[item] + size[item]])
+        short = np.flatnonzero(size <= LONG_ITEM)
+        by_size = short[np.argsort(size[short], kind="stable")]
+        first, sizes = start[by_size], size[by_size]
+        for j in range(int(sizes[-1]) - 1 if len(sizes) else 0, 0, -1):
+            longer = first[np.searchsorted(sizes, j, side="right") :]  # items with a place j
+            here, there = longer + j, longer + (rng.random(len(longer)) * (j + 1)).astype(np.int64)
+            sequence[here], sequence[there] = sequence[there], sequence[here]
     return sequence
 
 

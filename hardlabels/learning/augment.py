@@ -38,13 +38,26 @@ def crop_and_flip(images: Tensor, shift: Tensor, mirrored: Tensor, padding: int)
     >>> crop_and_flip(image, torch.tensor([[1, 2]]), torch.tensor([False]), padding=1).view(2, 2).tolist()
     [[2, 0], [4, 0]]
     """
-    b, h, w, _ = images.shape
+    b, h, w, c = images.shape
     padded = F.pad(images, (0, 0, padding, padding, padding, padding))
-    row = shift[:, :1] + torch.arange(h, device=images.device)
-    column = torch.arange(w, device=images.device).expand(b, w)
-    column = shift[:, 1:] + torch.where(mirrored[:, None], w - 1 - column, column)
-    batch = torch.arange(b, device=images.device)
-    return padded[batch[:, None, None], row[:, :, None], column[:, None, :]]
+    # Every window as a view: (B, top, left, H, W * C), rows of W * C neighbours in memory.
+    windows = padded.view(b, h + 2 * padding, -1).unfold(1, h, 1).unfold(2, w * c, c)
+    place = (torch.arange(b, device=images.device), shift[:, 0], shift[:, 1])
+    if images.device.type == "cpu":
+        # numpy copies whole rows, torch one element after the other: five times slower for bytes.
+        cropped = torch.from_numpy(windows.numpy()[tuple(index.numpy() for index in place)])
+    else:
+        cropped = windows[place]
+    cropped = cropped.view(b, h, w, c)
+    return _where_item(mirrored, cropped.flip(2), cropped)
+
+
+def _where_item(mask: Tensor, first: Tensor, second: Tensor) -> Tensor:
+    """``torch.where`` by item, (B,) against (B, ...): eight bytes at a time where the items' size allows it, which is faster."""
+    flat = [tensor.reshape(len(mask), -1) for tensor in (first, second)]
+    if flat[0].shape[1] * flat[0].element_size() % 8 == 0:
+        flat = [tensor.view(torch.int64) for tensor in flat]
+    return torch.where(mask[:, None], *flat).view(first.dtype).view(first.shape)
 
 
 def normalise(images: Tensor, mean: Tensor, std: Tensor) -> Tensor:
@@ -52,4 +65,7 @@ def normalise(images: Tensor, mean: Tensor, std: Tensor) -> Tensor:
 
     The result is a permuted view, so its memory is channels-last: what convolutions prefer, at no cost.
     """
-    return images.float().mul_(1 / (255 * std)).sub_(mean / std).permute(0, 3, 1, 2)
+    b, h, w, c = images.shape
+    # Row by row, with the constants repeated: vectorised, which a last dimension of 3 would not be.
+    rows = images.reshape(b * h, w * c).float().mul_((1 / (255 * std)).repeat(w)).sub_((mean / std).repeat(w))
+    return rows.view(b, h, w, c).permute(0, 3, 1, 2)

@@ -122,7 +122,7 @@ class DeliveryDataModule(LightningDataModule):
     def on_after_batch_transfer(self, batch: Batch, dataloader_idx: int) -> Training | Evaluation:
         """Look up inputs and targets by position, on the device."""
         items = self._items[batch.part][batch.position]
-        inputs = self._inputs[items] if self._inputs is not None else batch.inputs
+        inputs = self._inputs.index_select(0, items) if self._inputs is not None else batch.inputs
         if batch.part != "train":
             views = {name: (mask[items], target[items]) for name, (mask, target) in self._views.items()}
             return Evaluation(normalise(inputs, self._mean, self._std), views)

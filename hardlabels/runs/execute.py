@@ -42,7 +42,7 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
         network, instantiate(cfg.recipe.optimizer), epochs=cfg.recipe.epochs, metrics=PredictionMetrics, scored=scored
     )
     if cfg.model.compile:
-        module.compile()
+        network.compile(backend="inductor" if cfg.model.compile is True else cfg.model.compile)
 
     keeper = Keeper(directory, monitor)
     resolved: Any = OmegaConf.to_container(cfg, resolve=True)

@@ -1,14 +1,18 @@
 """The callback that keeps a run: metrics by epoch, best and last checkpoint, and going on after an interruption."""
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from lightning import LightningModule, Trainer
 from lightning.pytorch.callbacks import Checkpoint
 
+from hardlabels.learning.module import Classifier
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.files import write_atomically
+
+Row = dict[str, float]
 
 
 class Keeper(Checkpoint):
@@ -19,8 +23,9 @@ class Keeper(Checkpoint):
     (Lightning's own resume restores the state of its loops, and with it the place inside an epoch, the stale iterator of the
     first epoch and a scheduler that is one step behind; none of it is needed here.)
 
-    The order of the writes makes every crash harmless: an epoch that is in ``history.csv`` or ``best.ckpt`` but not yet in
-    ``last.ckpt`` is trained again, to the same bits.
+    The files are written by a thread of their own, from a copy of the state, while the next epoch trains. Their order makes
+    every crash harmless: an epoch that is in ``history.csv`` or ``best.ckpt`` but not yet in ``last.ckpt`` is trained again, to
+    the same bits.
 
     Args:
         directory: the run's folder.
@@ -29,8 +34,10 @@ class Keeper(Checkpoint):
 
     def __init__(self, directory: RunDirectory, monitor: str):
         self.directory, self.monitor = directory, monitor
-        self.rows: list[dict[str, float]] = []
+        self.rows: list[Row] = []
         self._optimizer: dict[str, Any] | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keeper")
+        self._writing: Future[None] | None = None
 
     @property
     def best_epoch(self) -> int:
@@ -42,7 +49,7 @@ class Keeper(Checkpoint):
         if not self.directory.last.is_file():
             return
         state = load_checkpoint(self.directory.last)
-        pl_module.network.load_state_dict(state["network"])  # type: ignore[union-attr]
+        cast(Classifier, pl_module).network.load_state_dict(state["network"])
         self._optimizer = state["optimizer"]
         self.rows = [row for row in self.directory.read_history() if row["epoch"] < state["epochs"]]
         _set_finished_epochs(trainer, state["epochs"], state["steps"])
@@ -54,18 +61,40 @@ class Keeper(Checkpoint):
             self._optimizer = None
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Write what this epoch changed: history first, then best, then last."""
-        row = {"epoch": trainer.current_epoch, "lr": trainer.optimizers[0].param_groups[0]["lr"]}
-        self.rows.append(row | {name: float(value) for name, value in sorted(trainer.callback_metrics.items())})
+        """Hand what this epoch changed to the writing thread and to the loggers."""
+        module, epoch = cast(Classifier, pl_module), trainer.current_epoch
+        row = {"epoch": epoch, "lr": trainer.optimizers[0].param_groups[0]["lr"], **module.epoch_metrics}
+        self.rows.append(row)
+        for logger in trainer.loggers:
+            logger.log_metrics(row, step=trainer.global_step)
         if not trainer.is_global_zero:
             return
-        self.directory.write_history(self.rows)
-        network = pl_module.network.state_dict()  # type: ignore[union-attr]
-        if self.best_epoch == trainer.current_epoch:
-            _save(self.directory.best, {"network": network, "epoch": trainer.current_epoch})
-        optimizer = trainer.optimizers[0].state_dict()
-        state = {"network": network, "optimizer": optimizer, "epochs": trainer.current_epoch + 1, "steps": trainer.global_step}
-        _save(self.directory.last, state)
+        network = _copy(module.network.state_dict())
+        optimizer = _copy(trainer.optimizers[0].state_dict())
+        last = {"network": network, "optimizer": optimizer, "epochs": epoch + 1, "steps": trainer.global_step}
+        best = {"network": network, "epoch": epoch} if self.best_epoch == epoch else None
+        self.wait()
+        self._writing = self._thread.submit(self._write, list(self.rows), best, last)
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Everything is on disk before the run counts as trained."""
+        self.wait()
+
+    def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
+        """An interrupted run keeps its last whole epoch."""
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait for the writing thread; raises what went wrong there."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def _write(self, rows: list[Row], best: dict[str, Any] | None, last: dict[str, Any]) -> None:
+        self.directory.write_history(rows)
+        if best is not None:
+            _save(self.directory.best, best)
+        _save(self.directory.last, last)
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
@@ -75,6 +104,17 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 
 def _save(path: Path, state: dict[str, Any]) -> None:
     write_atomically(path, lambda file: torch.save(state, file))
+
+
+def _copy(state: Any) -> Any:
+    """The state as it is now, on the CPU: training goes on while it is written."""
+    if isinstance(state, torch.Tensor):
+        return state.detach().to("cpu", copy=True)
+    if isinstance(state, dict):
+        return {key: _copy(value) for key, value in state.items()}
+    if isinstance(state, list):
+        return [_copy(value) for value in state]
+    return state
 
 
 def _set_finished_epochs(trainer: Trainer, epochs: int, steps: int) -> None:

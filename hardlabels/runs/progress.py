@@ -1,9 +1,12 @@
 """What a person sees while runs are made: a bar for the run, a bar for the grid; plain lines where there is no terminal."""
 
+from typing import cast
+
 from lightning import Callback, LightningModule, Trainer
 from rich.progress import TaskID
 
 from hardlabels.console import bars, say
+from hardlabels.learning.module import Classifier
 from hardlabels.runs.cell import Cell
 
 
@@ -29,7 +32,7 @@ class RunProgress(Callback):
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """One step of the bar."""
-        value = float(trainer.callback_metrics.get(self.monitor, float("nan")))
+        value = cast(Classifier, pl_module).epoch_metrics[self.monitor]
         self.best = min(self.best, value)
         if self._task is not None:
             note = f"{self.monitor} {value:.4f}, best {self.best:.4f}"

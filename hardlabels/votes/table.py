@@ -180,8 +180,11 @@ class Votes:
             return Votes(None, None, self.num_classes, self._probabilities[items])
         sizes = self.sizes[items]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        source = np.arange(offsets[-1]) + np.repeat(self.offsets[items] - offsets[:-1], sizes)
-        return Votes(self.labels[source], offsets, self.num_classes, None)
+        labels = np.empty(offsets[-1], dtype=self.labels.dtype)
+        for lo, hi in blocks(offsets):
+            here = np.arange(offsets[lo], offsets[hi])
+            labels[here] = self.labels[here + np.repeat(self.offsets[items[lo:hi]] - offsets[lo:hi], sizes[lo:hi])]
+        return Votes(labels, offsets, self.num_classes, None)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """(N,) one label an item, y_i ~ Categorical(p_i).
@@ -226,17 +229,24 @@ class Votes:
 
     def _runs(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
         """Blocks of items as runs of equal votes: (items, index of each item's first run, class of a run, its length)."""
-        n, offsets = len(self), self.offsets
-        edges = [*np.searchsorted(offsets, np.arange(0, offsets[-1], BLOCK_VOTES)).tolist(), n]
-        for lo, hi in pairwise(edges):
-            if lo == hi:
-                continue
+        offsets = self.offsets
+        for lo, hi in blocks(offsets):
             labels, local = self.labels[offsets[lo] : offsets[hi]], offsets[lo:hi] - offsets[lo]
             starts_run = np.empty(len(labels), dtype=bool)
             np.not_equal(labels[1:], labels[:-1], out=starts_run[1:])
             starts_run[local] = True
             start = np.flatnonzero(starts_run)
             yield slice(lo, hi), np.searchsorted(start, local), labels[start], np.diff(start, append=len(labels))
+
+
+def blocks(offsets: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Ranges lo .. hi of items with about ``BLOCK_VOTES`` votes each: what is computed block by block needs little memory.
+
+    >>> list(blocks(np.array([0, 3, 7])))
+    [(0, 2)]
+    """
+    edges = np.searchsorted(offsets, np.arange(0, offsets[-1], BLOCK_VOTES)).tolist()
+    return ((lo, hi) for lo, hi in pairwise([*edges, len(offsets) - 1]) if lo < hi)
 
 
 def _label_dtype(num_classes: int) -> np.dtype:
