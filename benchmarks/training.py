@@ -1,0 +1,156 @@
+"""Rows 1, 2, 3 and 7: the training loop, its data, and what an epoch costs beside training. Width 16, 32 x 32, batch 128."""
+
+import copy
+import logging
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from functools import lru_cache, partial
+from pathlib import Path
+
+import torch
+from lightning import Callback, LightningModule, Trainer
+from torch.nn import functional as F
+
+from benchmarks.conventional import Tutorial, loader
+from benchmarks.ratio import Row, alternate, seconds
+from hardlabels.delivery.sls import SLS
+from hardlabels.learning.datamodule import DeliveryDataModule
+from hardlabels.learning.module import Classifier
+from hardlabels.learning.resnet import ResNet18
+from hardlabels.metrics.accumulate import PredictionMetrics
+from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.keeper import Keeper
+from hardlabels.sources.source import Source
+from hardlabels.sources.synthetic import synthetic
+
+WIDTH, BATCH = 16, 128
+make_optimizer = partial(torch.optim.SGD, lr=0.1, momentum=0.9, weight_decay=5e-4)
+
+
+@lru_cache(maxsize=1)
+def source() -> Source:
+    """As many images as CIFAR-10H has, of the same size, with ten classes."""
+    return synthetic(items=10_000, classes=10, size=32)
+
+
+class Stopwatch(Callback):
+    """When training and evaluation of each epoch began; calls ``between`` after each epoch, outside the measured time."""
+
+    def __init__(self, between: Callable[[], object] = lambda: None):
+        self.between = between
+        self.starts: list[float] = []
+        self.trained: list[float] = []
+        self.ends: list[float] = []
+
+    def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self.starts.append(time.perf_counter())
+
+    def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self.trained.append(time.perf_counter())
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self.ends.append(time.perf_counter())
+        self.between()
+
+    def epochs(self) -> list[float]:
+        """Seconds of each epoch but the first, which warms up."""
+        return [end - start for start, end in zip(self.starts, self.ends, strict=True)][1:]
+
+
+def trainer(epochs: int, *callbacks: Callback, **settings: object) -> Trainer:
+    """Lightning without what it prints."""
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore")
+    quiet = {"enable_progress_bar": False, "enable_model_summary": False, "logger": False, "num_sanity_val_steps": 0}
+    return Trainer(accelerator="cpu", max_epochs=epochs, callbacks=list(callbacks), **(quiet | settings))  # type: ignore[arg-type]
+
+
+def ours(train_items: int | None, epochs: int, stopwatch: Callback, *callbacks: Callback, evaluate: bool) -> None:
+    """Our own pieces, put together as a run does."""
+    data = DeliveryDataModule(source(), SLS, seed=0, batch_size=BATCH, train_items=train_items)
+    scored = [("evaluate", name) for name in data.views]
+    module = Classifier(ResNet18(10, WIDTH), make_optimizer, epochs=epochs, metrics=PredictionMetrics, scored=scored)
+    limit = 1.0 if evaluate else 0
+    with tempfile.TemporaryDirectory() as folder:
+        keeper = [Keeper(RunDirectory(Path(folder)), "evaluate/soft_nll")] if evaluate else []
+        settings = {"limit_val_batches": limit, "enable_checkpointing": evaluate, "use_distributed_sampler": False}
+        trainer(epochs, stopwatch, *callbacks, *keeper, **settings).fit(module, datamodule=data)
+
+
+def bare_loop(steps: int) -> Callable[[], None]:
+    """Forward, backward, step on one fixed batch: the same network, batch and memory format, and nothing else."""
+    network = ResNet18(10, WIDTH)
+    optimizer = make_optimizer(network.parameters())
+    inputs = torch.randn(BATCH, 3, 32, 32).contiguous(memory_format=network.memory_format)
+    target = torch.randint(10, (BATCH,))
+
+    def run() -> None:
+        for _ in range(steps):
+            optimizer.zero_grad()
+            F.cross_entropy(network(inputs), target).backward()
+            optimizer.step()
+
+    run()
+    return run
+
+
+def epoch_against_bare_loop(steps: int = 8, repeats: int = 7) -> Row:
+    """Row 1. The two take turns inside one fit: after each of our epochs the bare loop makes as many steps."""
+    bare, bare_times = bare_loop(steps), []
+    stopwatch = Stopwatch(lambda: bare_times.append(seconds(bare)))
+    ours(steps * BATCH, repeats + 1, stopwatch, evaluate=False)
+    ratios = [a / b for a, b in zip(stopwatch.epochs(), bare_times[1:], strict=True)]
+    return Row("our training epoch / bare forward-backward-step loop", ratios, 1.03, at_most=True)
+
+
+def conventional_against_epoch(steps: int = 16, repeats: int = 3) -> Row:
+    """Row 2. Three epochs of one, three of the other, in turns; the first of each three warms up."""
+
+    def conventional(stopwatch: Stopwatch) -> None:
+        network = copy.deepcopy(plain)
+        batches = loader(source(), DeliveryDataModule(source(), SLS, seed=0, train_items=steps * BATCH).split.train, BATCH)
+        settings = {"logger": True, "log_every_n_steps": 1, "enable_checkpointing": False}
+        with tempfile.TemporaryDirectory() as folder:
+            trainer(3, stopwatch, default_root_dir=folder, **settings).fit(Tutorial(network, 10), batches)
+
+    plain = ResNet18(10, WIDTH)
+    plain.memory_format = torch.contiguous_format  # NCHW
+    plain.to(memory_format=torch.contiguous_format)
+    ratios = []
+    for _ in range(repeats):
+        theirs, mine = Stopwatch(), Stopwatch()
+        conventional(theirs)
+        ours(steps * BATCH, 3, mine, evaluate=False)
+        ratios += [a / b for a, b in zip(theirs.epochs(), mine.epochs(), strict=True)]
+    return Row("conventional Lightning epoch / our training epoch", ratios, 1.3, at_most=False)
+
+
+def batches_against_dataloader(repeats: int = 5) -> Row:
+    """Row 3. All batches of an epoch, ready for the network: cropped, flipped, normalised, with their targets."""
+    data = DeliveryDataModule(source(), SLS, seed=0, batch_size=BATCH)
+    data.setup("fit")
+    batches = loader(source(), data.split.train, BATCH)
+
+    def ready() -> None:
+        data.start_epoch(0)
+        for batch in data.train_dataloader():  # type: ignore[attr-defined]
+            data.on_after_batch_transfer(batch, 0)
+
+    def loaded() -> None:
+        for _ in batches:
+            pass
+
+    ready()
+    loaded()
+    return Row("DataLoader with 2 workers / our batches, time per epoch", alternate(loaded, ready, repeats), 25, at_most=False)
+
+
+def share_beside_training(repeats: int = 3) -> Row:
+    """Row 7. Full size: 8,000 training and 2,000 evaluation items; metrics on all slices, checkpoint and history every epoch."""
+    stopwatch = Stopwatch()
+    ours(None, repeats + 1, stopwatch, evaluate=True)
+    begins = zip(stopwatch.starts, stopwatch.trained, stopwatch.starts[1:], strict=False)
+    shares = [(after - trained) / (after - start) for start, trained, after in begins]
+    return Row("evaluation, checkpoint and logging / whole epoch, pocket recipe", shares, 0.12, at_most=True)
