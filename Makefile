@@ -1,17 +1,21 @@
 # make demo   the main job on built-in data: a small grid, a table, a picture (at most 3 minutes after the install)
+# make bench  ratios against a bare loop, a conventional pipeline, a plain loader (at most 6 minutes)
 # make test   lint, types, doctests, tests: what CI runs
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint bench clean
 
 demo: $(STAMP)
 	$(BIN)/python -m hardlabels.train -m data=synthetic recipe=smoke method=soft,sls,multipass,majority K=5,null 'seed=range(3)'
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks --json outputs/bench.json
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

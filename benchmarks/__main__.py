@@ -18,7 +18,7 @@ from hardlabels.runs.environment import code_version
 
 def all_rows() -> list[Row]:
     """In the order of the table."""
-    rows = [
+    return [
         training.epoch_against_bare_loop(),
         training.conventional_against_epoch(),
         training.batches_against_dataloader(),
@@ -30,7 +30,6 @@ def all_rows() -> list[Row]:
         startup.help_against_lightning(),
         training.share_beside_training(),
     ]
-    return rows
 
 
 def main() -> None:

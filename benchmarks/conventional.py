@@ -1,4 +1,4 @@
-"""What we compare with: the pipeline that a Lightning tutorial teaches. PIL transforms, DataLoader workers, NCHW, per-step logs."""
+"""What we compare with: the pipeline of a Lightning tutorial. PIL transforms, DataLoader workers, NCHW, per-step logs."""
 
 import numpy as np
 import torch

@@ -1,6 +1,7 @@
 """A grid of cells, as Hydra's multirun sees it: checked before the first run, counted by a bar, summed up after the last."""
 
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.experimental.callback import Callback
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.configuration import refuse_hidden_changes
 from hardlabels.console import bars, complain, console, say, stop_bars
@@ -55,6 +56,9 @@ class Grid(Callback):
         except InputError as error:
             complain(f"error: {error}")
             sys.exit(2)
+        except Exception:  # Hydra would turn it into a warning and go on
+            traceback.print_exc()
+            sys.exit(1)
         finished = sum(RunDirectory(folder).is_done() for folder in self.cells)
         say(f"grid of {len(self.cells)} cells, {finished} finished already")
         self._bar = bars().add_task("grid", total=len(self.cells), note="")

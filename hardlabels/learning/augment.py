@@ -54,10 +54,10 @@ def crop_and_flip(images: Tensor, shift: Tensor, mirrored: Tensor, padding: int)
 
 def _where_item(mask: Tensor, first: Tensor, second: Tensor) -> Tensor:
     """``torch.where`` by item, (B,) against (B, ...): eight bytes at a time where the items' size allows it, which is faster."""
-    flat = [tensor.reshape(len(mask), -1) for tensor in (first, second)]
-    if flat[0].shape[1] * flat[0].element_size() % 8 == 0:
-        flat = [tensor.view(torch.int64) for tensor in flat]
-    return torch.where(mask[:, None], *flat).view(first.dtype).view(first.shape)
+    a, b = first.reshape(len(mask), -1), second.reshape(len(mask), -1)
+    if a.shape[1] * a.element_size() % 8 == 0:
+        a, b = a.view(torch.int64), b.view(torch.int64)
+    return torch.where(mask[:, None], a, b).view(first.dtype).view(first.shape)
 
 
 def normalise(images: Tensor, mean: Tensor, std: Tensor) -> Tensor:

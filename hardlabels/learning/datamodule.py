@@ -157,4 +157,5 @@ class DeliveryDataModule(LightningDataModule):
         )
 
     def _current_epoch(self) -> int:
+        # Without a trainer the epoch is the one that was started last.
         return self.trainer.current_epoch if self.trainer is not None else max(self._epoch, 0)

@@ -13,7 +13,7 @@ from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.votes.distances import entropy
 
-BLOCK_VOTES = 1 << 20  # derived quantities are computed over blocks of items with about this many votes
+BLOCK_VOTES = 1 << 18  # derived quantities are computed over blocks of items with about this many votes
 ENTROPY_DECIMALS = (
     10  # [3, 1, 1] and [1, 3, 1] have one entropy, but their sums differ in the last bit: slices and ranks need ties
 )

@@ -147,3 +147,46 @@ def test_three_way_split_selects_on_the_middle_part(make_config, run_cell):
     assert result["best"]["epoch"] == min(history, key=lambda row: row["select/soft_nll"])["epoch"]
     best = history[result["best"]["epoch"]]
     assert result["best"]["full"]["soft_nll"] == pytest.approx(best["evaluate/soft_nll"], abs=2e-5)
+
+
+def test_compiling_changes_nothing_but_rounding(make_config, run_cell):
+    plain = RunDirectory(run_cell(make_config("run.tag=plain"))).read_history()
+    compiled = RunDirectory(run_cell(make_config("run.tag=compiled", "model.compile=aot_eager"))).read_history()
+    for a, b in zip(plain, compiled, strict=True):
+        assert a["train/loss"] == pytest.approx(b["train/loss"], rel=1e-3)
+
+
+def test_bf16_mixed_trains_on_the_same_batches_at_lower_precision(make_config, run_cell):
+    plain = RunDirectory(run_cell(make_config("run.tag=plain"))).read_history()
+    mixed = RunDirectory(run_cell(make_config("run.tag=mixed", "trainer.precision=bf16-mixed"))).read_history()
+    assert mixed[0]["train/loss"] == pytest.approx(plain[0]["train/loss"], rel=0.05)
+    assert mixed[0]["train/loss"] != plain[0]["train/loss"]
+
+
+def test_cells_of_one_process_load_the_data_once(make_config, run_cell):
+    from hardlabels.runs.execute import load_source
+
+    load_source.cache_clear()
+    for seed in range(3):
+        run_cell(make_config(f"seed={seed}"))
+    assert load_source.cache_info().misses == 1
+
+
+def test_a_failing_disk_is_reported_and_keeps_the_last_good_checkpoint(make_config, run_cell, monkeypatch, tmp_path):
+    from hardlabels.runs import keeper
+
+    cfg, real, saved = make_config("recipe.epochs=4"), keeper._save, []
+
+    def full_after_four(path, state):
+        saved.append(path.name)
+        if len(saved) > 4:
+            raise OSError(28, "No space left on device")
+        real(path, state)
+
+    monkeypatch.setattr(keeper, "_save", full_after_four)
+    with pytest.raises(OSError, match="No space left"):
+        run_cell(cfg)
+    folder = tmp_path / "outputs/synthetic/smoke,tag=tiny/sls/K=all/seed=0"
+    assert load_checkpoint(folder / "last.ckpt")["epochs"] >= 1
+    monkeypatch.setattr(keeper, "_save", real)
+    assert (run_cell(cfg) / "done").exists()
