@@ -12,6 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.delivery import Delivery
 from hardlabels.learning.datamodule import DeliveryDataModule
+from hardlabels.learning.memory import keep_freed_memory
 from hardlabels.learning.module import Classifier
 from hardlabels.learning.predict import predict
 from hardlabels.metrics import score
@@ -29,6 +30,7 @@ from hardlabels.sources.source import Source
 def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, Any]:
     """Train one cell, or go on where it was interrupted, and write its folder. Returns what ``result.json`` holds."""
     _quiet_lightning()
+    keep_freed_memory()
     training = training_config(cfg)
     source = load_source(OmegaConf.to_yaml(cfg.data, resolve=True))
     directory.check(training, source.fingerprint)
