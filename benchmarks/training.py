@@ -98,7 +98,7 @@ def bare_loop(steps: int) -> Callable[[], None]:
     return run
 
 
-def epoch_against_bare_loop(steps: int = 4, repeats: int = 20) -> Row:
+def epoch_against_bare_loop(steps: int = 4, repeats: int = 15) -> Row:
     """Row 1. The two take turns inside one fit: after each of our epochs the bare loop makes as many steps."""
     keep_freed_memory()
     bare, bare_times = bare_loop(steps), []
@@ -129,7 +129,7 @@ def time_conventional(steps: int) -> float:
     return min(stopwatch.epochs())
 
 
-def conventional_against_epoch(steps: int = 16, repeats: int = 4) -> Row:
+def conventional_against_epoch(steps: int = 10, repeats: int = 3) -> Row:
     """Row 2. Back to back, each in a process of its own: what we tell the allocator must not help the other."""
 
     def measured(function: str) -> float:
@@ -141,7 +141,7 @@ def conventional_against_epoch(steps: int = 16, repeats: int = 4) -> Row:
     return Row("conventional Lightning epoch / our training epoch", ratios, 1.3, at_most=False)
 
 
-def batches_against_dataloader(repeats: int = 5) -> Row:
+def batches_against_dataloader(repeats: int = 4) -> Row:
     """Row 3. All batches of an epoch, ready for the network: cropped, flipped, normalised, with their targets."""
     data = DeliveryDataModule(source(), SLS, seed=0, batch_size=BATCH)
     data.setup("fit")
