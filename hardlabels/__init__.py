@@ -11,7 +11,7 @@ The stages, in the order in which data flow; each imports only those before it:
     reporting   tables and pictures
 
 Beside them: ``randomness`` (the only place where a seed becomes randomness), ``errors``, ``console``, ``configuration``.
-``train`` is the entry point (``python -m hardlabels.train``), ``grid`` what Hydra's multirun calls.
+``train`` (``python -m hardlabels.train``) and ``score`` are the entry points, ``grid`` is what Hydra's multirun calls.
 """
 
 from hardlabels.errors import InputError

@@ -10,6 +10,24 @@ import numpy as np
 from hardlabels.votes.distances import entropy
 
 
+def item_nll(log_q: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """(N,) each item's part in :func:`soft_nll`.
+
+    >>> item_nll(np.log([[0.5, 0.5]]), np.array([[1.0, 0.0]])).round(4).tolist()  # ln 2
+    [0.6931]
+    """
+    return -np.multiply(p, log_q, out=np.zeros(log_q.shape), where=p > 0).sum(1)
+
+
+def item_brier(log_q: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """(N,) each item's part in :func:`soft_brier`.
+
+    >>> item_brier(np.log([[0.25, 0.75]]), np.array([[0.5, 0.5]])).tolist()
+    [0.125]
+    """
+    return np.square(np.exp(log_q) - p).sum(1)
+
+
 def soft_nll(log_q: np.ndarray, p: np.ndarray) -> float:
     r"""Soft negative log-likelihood :math:`\frac1N \sum_i -\sum_c p_{ic} \ln q_{ic}`: the primary metric.
 
@@ -19,8 +37,7 @@ def soft_nll(log_q: np.ndarray, p: np.ndarray) -> float:
     >>> round(soft_nll(np.log(q), np.array([[1.0, 0.0], [1.0, 0.0]])), 4)  # (ln 2 + ln 4) / 2
     1.0397
     """
-    terms = np.multiply(p, log_q, out=np.zeros(log_q.shape), where=p > 0)
-    return float(-terms.sum(1).mean())
+    return float(item_nll(log_q, p).mean())
 
 
 def kl_to_annotator(log_q: np.ndarray, p: np.ndarray) -> float:
@@ -42,7 +59,7 @@ def soft_brier(log_q: np.ndarray, p: np.ndarray) -> float:
     >>> soft_brier(np.log(q), p)  # 1/16 + 1/16
     0.125
     """
-    return float(np.square(np.exp(log_q) - p).sum(1).mean())
+    return float(item_brier(log_q, p).mean())
 
 
 def hard_acc(log_q: np.ndarray, p: np.ndarray) -> float:
