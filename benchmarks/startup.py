@@ -6,7 +6,7 @@ import sys
 from benchmarks.ratio import Row, alternate
 
 
-def help_against_lightning(repeats: int = 5) -> Row:
+def help_against_lightning(repeats: int = 4) -> Row:
     """``python -m hardlabels.train --help`` against ``python -c "import lightning"``, whole processes."""
 
     def run(*arguments: str) -> None:

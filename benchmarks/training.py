@@ -98,7 +98,7 @@ def bare_loop(steps: int) -> Callable[[], None]:
     return run
 
 
-def epoch_against_bare_loop(steps: int = 4, repeats: int = 15) -> Row:
+def epoch_against_bare_loop(steps: int = 4, repeats: int = 12) -> Row:
     """Row 1. The two take turns inside one fit: after each of our epochs the bare loop makes as many steps."""
     keep_freed_memory()
     bare, bare_times = bare_loop(steps), []
@@ -129,7 +129,7 @@ def time_conventional(steps: int) -> float:
     return min(stopwatch.epochs())
 
 
-def conventional_against_epoch(steps: int = 10, repeats: int = 3) -> Row:
+def conventional_against_epoch(steps: int = 8, repeats: int = 3) -> Row:
     """Row 2. Back to back, each in a process of its own: what we tell the allocator must not help the other."""
 
     def measured(function: str) -> float:
