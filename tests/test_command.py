@@ -83,12 +83,14 @@ def test_wandb_offline_and_tensorboard_write_beside_the_csv(command, tiny, tmp_p
     for name in ("WANDB_API_KEY", "WANDB_MODE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NETRC", str(tmp_path / "none"))
-    code, out, _ = command(*tiny, "logger=wandb", "method=soft")
+    code, out, _ = command("-m", *tiny, "logger=wandb", "method=soft", "seed=0,1")
     assert code == 0
     assert "no login found, so this run is written offline" in out
-    folder = tmp_path / "outputs/synthetic/smoke,tag=tiny/soft/K=all/seed=0"
-    run_id = json.loads((folder / "fingerprint.json").read_text())["fingerprint"][:32]
-    assert list(folder.glob(f"wandb/offline-run-*{run_id}"))
+    for seed in (0, 1):  # a run of its own for each cell of a process
+        folder = tmp_path / f"outputs/synthetic/smoke,tag=tiny/soft/K=all/seed={seed}"
+        run_id = json.loads((folder / "fingerprint.json").read_text())["fingerprint"][:32]
+        [run] = folder.glob("wandb/offline-run-*")
+        assert run.name.endswith(run_id)
 
     code, _, _ = command(*tiny, "logger=tensorboard", "method=majority")
     assert code == 0

@@ -22,7 +22,7 @@ from hardlabels.runs.cell import Cell, method_settings
 from hardlabels.runs.directory import RunDirectory, fingerprint, training_config
 from hardlabels.runs.environment import describe_environment
 from hardlabels.runs.keeper import Keeper, load_checkpoint
-from hardlabels.runs.loggers import make_loggers
+from hardlabels.runs.loggers import close_loggers, make_loggers
 from hardlabels.runs.progress import RunProgress
 from hardlabels.sources.source import Source
 
@@ -65,11 +65,13 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
         directory.start(
             cfg, training, source.fingerprint, describe_environment(str(trainer.strategy.root_device), torch.get_num_threads())
         )
-    trainer.fit(module, datamodule=datamodule)
-    result = write_result(directory, keeper, network, datamodule) if trainer.is_global_zero else {}
-    for logger in trainer.loggers:
-        logger.log_metrics({f"best/{name}": value for name, value in result.get("best", {}).get("full", {}).items()})
-        logger.finalize("success")
+    result: dict[str, Any] = {}
+    try:
+        trainer.fit(module, datamodule=datamodule)
+        if trainer.is_global_zero:
+            result = write_result(directory, keeper, network, datamodule)
+    finally:
+        close_loggers(trainer.loggers, result)
     return result
 
 

@@ -78,3 +78,16 @@ def make_loggers(settings: dict[str, Any], folder: Path, cell: Cell, run_id: str
     maker = makers[name]
     options = {key: value for key, value in settings.items() if key != "name"}
     return [] if maker is None else [maker(folder, cell, run_id, config, **options)]
+
+
+def close_loggers(loggers: list[Logger], result: dict[str, Any]) -> None:
+    """Log the metrics of the best checkpoint (where there are any) and end each logger's run.
+
+    W&B keeps one run open a process, and the next cell of a grid would go on writing into it.
+    """
+    for logger in loggers:
+        if result:
+            logger.log_metrics({f"best/{name}": value for name, value in result["best"]["full"].items()})
+        logger.finalize("success" if result else "failed")
+        if isinstance(logger, WandbLogger):
+            logger.experiment.finish(exit_code=0 if result else 1)

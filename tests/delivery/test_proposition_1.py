@@ -32,7 +32,7 @@ def drawn(request):
     return labels, shuffle_items(votes, seed=1).p if request.param == "shuffled" else P
 
 
-def compare(labels, p, of_label, law):
+def check_law(labels, p, of_label, law):
     """The mean of ``of_label(y)`` over drawn y, against ``law``: first by enumeration, then by Monte Carlo."""
     values = np.stack([of_label(y) for y in range(C)])  # (C, ...)
     weights = p.reshape(C, *[1] * (values.ndim - 1))
@@ -45,19 +45,19 @@ def compare(labels, p, of_label, law):
 @pytest.mark.parametrize("i", range(N))
 def test_mean_loss_is_the_soft_cross_entropy(drawn, i):
     labels, p, q = drawn[0][:, i], drawn[1][i], Q[i]
-    compare(labels, p, lambda y: -np.log(q[y]), -(p * np.log(q)).sum())
+    check_law(labels, p, lambda y: -np.log(q[y]), -(p * np.log(q)).sum())
 
 
 @pytest.mark.parametrize("i", range(N))
 def test_mean_gradient_is_q_minus_p(drawn, i):
     labels, p, q = drawn[0][:, i], drawn[1][i], Q[i]
-    compare(labels, p, lambda y: q - np.eye(C)[y], q - p)
+    check_law(labels, p, lambda y: q - np.eye(C)[y], q - p)
 
 
 @pytest.mark.parametrize("i", range(N))
 def test_gradient_covariance_is_diag_p_minus_pp(drawn, i):
     labels, p, q = drawn[0][:, i], drawn[1][i], Q[i]
-    compare(labels, p, lambda y: np.outer(p - np.eye(C)[y], p - np.eye(C)[y]), np.diag(p) - np.outer(p, p))
+    check_law(labels, p, lambda y: np.outer(p - np.eye(C)[y], p - np.eye(C)[y]), np.diag(p) - np.outer(p, p))
     gradients = q - np.eye(C)[labels]
     np.testing.assert_allclose(np.cov(gradients.T), np.diag(p) - np.outer(p, p), atol=4.5 / np.sqrt(EPOCHS) / 2)
 
@@ -65,7 +65,7 @@ def test_gradient_covariance_is_diag_p_minus_pp(drawn, i):
 @pytest.mark.parametrize("i", range(N))
 def test_mean_squared_gradient_norm(drawn, i):
     labels, p, q = drawn[0][:, i], drawn[1][i], Q[i]
-    compare(labels, p, lambda y: ((q - np.eye(C)[y]) ** 2).sum(), ((q - p) ** 2).sum() + 1 - (p**2).sum())
+    check_law(labels, p, lambda y: ((q - np.eye(C)[y]) ** 2).sum(), ((q - p) ** 2).sum() + 1 - (p**2).sum())
 
 
 def gradient(targets):
