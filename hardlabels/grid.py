@@ -88,11 +88,11 @@ class Grid(Callback):
         if failed:
             complain(f"{len(failed)} of {len(self.cells)} cells did not finish; the same command runs only these:")
             for folder, cell in failed.items():
-                complain(f"  {cell}: {_last_line(RunDirectory(folder).error)}")
+                complain(f"  {cell}: {_first_line(RunDirectory(folder).error)}")
             sys.exit(1)
 
 
-def _last_line(error: Path) -> str:
+def _first_line(error: Path) -> str:
     if not error.is_file():
         return "no error recorded (stopped?)"
-    return f"{error.read_text().strip().splitlines()[-1]} ({error})"
+    return f"{error.read_text().splitlines()[0]} ({error})"

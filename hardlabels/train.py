@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 import hydra
@@ -54,8 +55,10 @@ def launch(cfg: DictConfig) -> None:
         # One failing cell must not stop the others. Its folder keeps the traceback (launchers on clusters lose it), and the
         # grid lists it at the end.
         cell = Cell.from_config(cfg)
-        write_text(RunDirectory(Path(cfg.outputs) / cell.folder).error, traceback.format_exc())
-        complain(f"{cell} failed: {type(error).__name__}: {error}")
+        message = f"{type(error).__name__}: {error}"
+        complain(f"{cell} failed: {message}")
+        with suppress(OSError):  # the folder may be what failed
+            write_text(RunDirectory(Path(cfg.outputs) / cell.folder).error, f"{message}\n\n{traceback.format_exc()}")
 
 
 def main() -> None:

@@ -79,6 +79,39 @@ def test_a_failing_cell_does_not_stop_the_others(command, tiny, tmp_path, monkey
     assert not (place / "seed=1/error.txt").exists()
 
 
+def test_no_files_and_no_network_is_one_error_with_two_ways_out(command, tmp_path):
+    nowhere = "http://127.0.0.1:9/nothing"
+    code, _, err = command(
+        "data.root=here", f"data.url={nowhere}", "data.mirrors=[]", f"data.votes_url={nowhere}", "recipe=smoke"
+    )
+    assert code == 2
+    for part in ("cifar-10-batches-py/test_batch", "cifar10h-counts.npy", nowhere, "data.root=", "data=synthetic"):
+        assert part in err
+    assert "\\n" not in err
+    assert "Traceback" not in err
+
+
+def test_a_folder_that_cannot_be_written_is_one_error(command, tiny, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = command(*tiny, "outputs=file")
+    assert code == 2
+    assert "cannot be written" in err
+    code, _, err = command("-m", *tiny, "outputs=file", "hydra.sweep.dir=sweeps", "seed=0,1")
+    assert code == 1
+    assert "2 of 2 cells did not finish" in err
+
+
+def test_a_damaged_checkpoint_is_named_with_what_to_do(command, tiny, tmp_path):
+    assert command(*tiny)[0] == 0
+    folder = tmp_path / "outputs/synthetic/smoke,tag=tiny/sls/K=all/seed=0"
+    (folder / "done").unlink()
+    (folder / "last.ckpt").write_bytes(b"not a checkpoint" * 60)
+    code, _, err = command(*tiny)
+    assert code == 2
+    assert "last.ckpt is no checkpoint of ours, or damaged: remove" in err
+    assert "weights_only" not in err
+
+
 def test_wandb_offline_and_tensorboard_write_beside_the_csv(command, tiny, tmp_path, monkeypatch):
     for name in ("WANDB_API_KEY", "WANDB_MODE"):
         monkeypatch.delenv(name, raising=False)

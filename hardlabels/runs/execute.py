@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 import torch
-from hydra.utils import get_class, instantiate
+from hydra.utils import get_class, get_method, instantiate
 from lightning import Trainer
 from omegaconf import DictConfig, OmegaConf
 
@@ -100,7 +100,9 @@ def write_result(
 @lru_cache(maxsize=2)
 def load_source(data: str) -> Source:
     """The source that a (resolved, yaml) data configuration names. Cells of one process share it: it is loaded once."""
-    return instantiate(OmegaConf.create(data))
+    settings: Any = OmegaConf.to_container(OmegaConf.create(data))
+    # Not Hydra's instantiate: it would wrap the source's own error message in one of its own.
+    return get_method(settings.pop("_target_"))(**settings)
 
 
 def make_method(method: DictConfig) -> "partial[Delivery]":

@@ -1,5 +1,6 @@
 """The callback that keeps a run: metrics by epoch, best and last checkpoint, and going on after an interruption."""
 
+import pickle
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
@@ -8,6 +9,7 @@ import torch
 from lightning import LightningModule, Trainer
 from lightning.pytorch.callbacks import Checkpoint
 
+from hardlabels.errors import InputError
 from hardlabels.learning.module import Classifier
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.files import write_atomically
@@ -99,7 +101,11 @@ class Keeper(Checkpoint):
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
     """A checkpoint's content on the CPU; ``weights_only``, so that a file can hold tensors but not code."""
-    return torch.load(path, map_location="cpu", weights_only=True)
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
+        # torch's own message would advise to load the file unsafely.
+        raise InputError(f"{path} is no checkpoint of ours, or damaged: remove {path.parent} to train this cell again") from error
 
 
 def _save(path: Path, state: dict[str, Any]) -> None:
