@@ -22,7 +22,7 @@ class Recorder(LightningModule):
     def __init__(self):
         super().__init__()
         self.weight = torch.nn.Parameter(torch.zeros(()))
-        self.seen, self._positions = [], None
+        self.seen = []
 
     def configure_optimizers(self):
         return torch.optim.SGD([self.weight], lr=0.1)
