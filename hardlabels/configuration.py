@@ -2,6 +2,12 @@
 
 from pathlib import Path
 
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
+
 from hardlabels.errors import InputError
 
 _here = Path(__file__).resolve().parent
@@ -56,3 +62,27 @@ def refuse_hidden_changes(overrides: list[str], tag: str | None) -> None:
             f"{', '.join(hidden)} changes the result, and the run's folder would not show it: "
             "add run.tag=NAME, or put the setting in a recipe of its own (conf/recipe/NAME.yaml)"
         )
+
+
+def compose_command(config_name: str, argv: list[str], lists: tuple[str, ...] = ()) -> DictConfig:
+    """The configuration of an entry that is no multirun: ``conf/<config_name>.yaml`` with overrides.
+
+    Args:
+        config_name: the yaml's name.
+        argv: overrides such as ``study=main``.
+        lists: settings that take several values: ``probe=cka,barrier`` is read as ``probe=[cka,barrier]``.
+
+    >>> compose_command("diagnose", ["study=demo", "probe=cka,barrier", "cka.debiased=true"], ("probe",)).probe
+    ['cka', 'barrier']
+    """
+    words = []
+    for word in argv:
+        key, _, value = word.partition("=")
+        words.append(f"{key}=[{value}]" if key in lists and value and not value.startswith("[") and value != "null" else word)
+    # Every probe is there under its own name, so that its settings can be given: hessian.protocol=paper.
+    probes = [f"+diagnostic@{file.stem}={file.stem}" for file in sorted((CONF / "diagnostic").glob("*.yaml"))]
+    try:
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            return compose(config_name, [*probes, *words])
+    except (HydraException, OmegaConfBaseException, YAMLError) as error:
+        raise InputError(" ".join(str(error).split())) from error

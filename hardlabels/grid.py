@@ -88,11 +88,5 @@ class Grid(Callback):
         if failed:
             complain(f"{len(failed)} of {len(self.cells)} cells did not finish; the same command runs only these:")
             for folder, cell in failed.items():
-                complain(f"  {cell}: {_first_line(RunDirectory(folder).error)}")
+                complain(f"  {cell}: {RunDirectory(folder).first_error()}")
             sys.exit(1)
-
-
-def _first_line(error: Path) -> str:
-    if not error.is_file():
-        return "no error recorded (stopped?)"
-    return f"{error.read_text().splitlines()[0]} ({error})"

@@ -12,10 +12,12 @@ from omegaconf import DictConfig
 
 from hardlabels.configuration import CONF, refuse_hidden_changes
 from hardlabels.console import complain, say, stop_bars
-from hardlabels.errors import InputError
+from hardlabels.entry import MISTAKES, refuse, run
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory, training_config
 from hardlabels.runs.files import write_text
+from hardlabels.runs.lock import Held
+from hardlabels.stopping import Stopped, stoppable
 
 
 def train(cfg: DictConfig, overrides: list[str]) -> Path:
@@ -45,12 +47,16 @@ def launch(cfg: DictConfig) -> None:
     if hydra_cfg.mode is not RunMode.MULTIRUN:
         try:
             train(cfg, overrides)
-        except InputError as error:
-            complain(f"error: {error}")
-            sys.exit(2)
+        except MISTAKES as error:
+            refuse(error)
+        except Held as held:
+            complain(f"{held}; leaving it to that process")
+            sys.exit(1)
         return
     try:
         train(cfg, overrides)
+    except Held as held:
+        complain(f"{held}; leaving it to that process")
     except Exception as error:
         # One failing cell must not stop the others. Its folder keeps the traceback (launchers on clusters lose it), and the
         # grid lists it at the end.
@@ -62,9 +68,14 @@ def launch(cfg: DictConfig) -> None:
 
 
 def main() -> None:
-    """The command: one line and exit code 2 for bad input."""
+    """The command: one line and exit code 2 for bad input, 128 + n when signal n stopped it."""
     try:
-        launch()
+        with stoppable():
+            run(launch)
+    except Stopped as stopped:
+        stop_bars()
+        complain(str(stopped))
+        sys.exit(stopped.exit_code)
     finally:
         stop_bars()
 

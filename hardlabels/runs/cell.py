@@ -12,6 +12,7 @@ from hardlabels.errors import InputError
 from hardlabels.randomness import MAX_SEED
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+LONGEST = 120  # file systems take 255 bytes, and a name becomes part of longer ones
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,14 @@ class Cell:
     @classmethod
     def from_folder(cls, folder: str | Path) -> "Cell":
         """The cell whose folder this is: the inverse of ``folder``, for a path that may start anywhere above."""
-        data, recipe, method, k, seed = Path(folder).parts[-5:]
-        votes = k.removeprefix("K=")
-        return cls(data, recipe, method, None if votes == "all" else int(votes), int(seed.removeprefix("seed=")))
+        try:
+            data, recipe, method, k, seed = Path(folder).parts[-5:]
+            votes = re.fullmatch(r"K=(all|\d+)", k)[1]  # type: ignore[index]
+            number = int(re.fullmatch(r"seed=(\d+)", seed)[1])  # type: ignore[index]
+        except (ValueError, TypeError) as error:
+            expected = "<data>/<recipe>/<method>/K=<K|all>/seed=<seed>"
+            raise InputError(f"{folder} is no run's folder: expected a path that ends in {expected}") from error
+        return cls(data, recipe, method, None if votes == "all" else int(votes), number)
 
 
 def method_name(method: DictConfig) -> str:
@@ -84,7 +90,9 @@ def method_settings(method: DictConfig) -> dict[str, Any]:
 def _name(what: str, value: Any, allowed: re.Pattern[str] = NAME) -> str:
     # Names become folders: nothing that could leave the outputs folder, or need quoting in a shell.
     if not isinstance(value, str) or not allowed.fullmatch(value):
-        raise InputError(f"{what} must be made of letters, digits, '_', '.', '+' and '-', got {value!r}")
+        raise InputError(f"{what} must be made of letters, digits, '_', '.', '+' and '-', got {value!r:.200}")
+    if len(value) > LONGEST:
+        raise InputError(f"{what} must have at most {LONGEST} characters, got {len(value)}: {value[:40]!r}...")
     return value
 
 

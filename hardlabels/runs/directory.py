@@ -13,6 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.errors import InputError
 from hardlabels.runs.files import write_atomically, write_json, write_text
+from hardlabels.runs.lock import holder
 
 
 def training_config(cfg: DictConfig) -> dict[str, Any]:
@@ -58,10 +59,19 @@ class RunDirectory:
     result = property(lambda self: self.path / "result.json")
     error = property(lambda self: self.path / "error.txt")
     done = property(lambda self: self.path / "done")
+    lock = property(lambda self: self.path / ".lock")
 
     def is_done(self) -> bool:
         """Whether everything was written."""
         return self.done.is_file()
+
+    def first_error(self) -> str:
+        """Why it is not finished, in one line: who is at it, or the first line of what stopped it."""
+        if (who := holder(self.lock)) is not None:
+            return f"being written by {who}"
+        if not self.error.is_file():
+            return "no error recorded (stopped?)"
+        return f"{self.error.read_text().splitlines()[0]} ({self.error})"
 
     def check(self, training: dict[str, Any], data: str | None = None) -> None:
         """Refuse to go on in a folder that holds another run: name each setting that differs.

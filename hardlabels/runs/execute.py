@@ -1,7 +1,9 @@
 """One cell, from its configuration to its result."""
 
+import json
 import logging
 import warnings
+from contextlib import nullcontext
 from functools import lru_cache, partial
 from typing import Any
 
@@ -22,6 +24,7 @@ from hardlabels.runs.cell import Cell, method_settings
 from hardlabels.runs.directory import RunDirectory, fingerprint, training_config
 from hardlabels.runs.environment import describe_environment
 from hardlabels.runs.keeper import Keeper, load_checkpoint
+from hardlabels.runs.lock import hold
 from hardlabels.runs.loggers import close_loggers, make_loggers
 from hardlabels.runs.progress import RunProgress
 from hardlabels.sources.source import Source
@@ -61,17 +64,19 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
         num_sanity_val_steps=0,
         log_every_n_steps=1,
     )
-    if trainer.is_global_zero:
-        directory.start(
-            cfg, training, source.fingerprint, describe_environment(str(trainer.strategy.root_device), torch.get_num_threads())
-        )
     result: dict[str, Any] = {}
-    try:
-        trainer.fit(module, datamodule=datamodule)
+    with hold(directory.lock) if trainer.is_global_zero else nullcontext():
+        if directory.is_done():  # by another process, since we looked
+            return json.loads(directory.result.read_text())
         if trainer.is_global_zero:
-            result = write_result(directory, keeper, network, datamodule)
-    finally:
-        close_loggers(trainer.loggers, result)
+            device, threads = str(trainer.strategy.root_device), torch.get_num_threads()
+            directory.start(cfg, training, source.fingerprint, describe_environment(device, threads))
+        try:
+            trainer.fit(module, datamodule=datamodule)
+            if trainer.is_global_zero:
+                result = write_result(directory, keeper, network, datamodule)
+        finally:
+            close_loggers(trainer.loggers, result)
     return result
 
 
@@ -137,5 +142,6 @@ def _quiet_lightning() -> None:
     for name in ("lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+    warnings.filterwarnings("ignore", message=".*The `srun` command is available.*")  # a login node; our launcher submits
     warnings.filterwarnings("ignore", message=".*It is recommended to use `self.log.*")  # the metrics gather by themselves
     warnings.filterwarnings("ignore", message=".*`isinstance\\(treespec, LeafSpec\\)` is deprecated.*")

@@ -38,6 +38,11 @@ class RunProgress(Callback):
             note = f"{self.monitor} {value:.4f}, best {self.best:.4f}"
             bars().update(self._task, advance=1, note=note)
 
+    def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
+        """Say where a run was when it was stopped."""
+        if trainer.is_global_zero and not isinstance(exception, Exception):
+            say(f"{self.cell}: stopped in epoch {trainer.current_epoch} of {trainer.max_epochs}")
+
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Take the bar away; the line that says what came out stays."""
         if getattr(self, "_task", None) is not None:

@@ -1,0 +1,168 @@
+"""Probes over the finished runs of a study: what is done is skipped, what is new is written beside the run."""
+
+import json
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardlabels.console import bars, complain
+from hardlabels.diagnostics.probe import Probe, matched_pairs
+from hardlabels.errors import InputError
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.environment import code_version
+from hardlabels.runs.files import write_atomically, write_json
+from hardlabels.runs.finished import FinishedRun
+
+FOLDER = "diagnostics"
+
+
+@dataclass
+class Tally:
+    """What came of the probes: numbers, and the reasons of what did not work."""
+
+    computed: int = 0
+    skipped: int = 0
+    lacking: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+
+def run_probes(probes: Iterable[Probe], folders: dict[Cell, Path], study_folder: Path, *, device: str) -> Tally:
+    """Every probe over every run (or pair) that it asks for. A failure is noted and does not stop the others.
+
+    Args:
+        probes: what to measure.
+        folders: the finished cells and where they are.
+        study_folder: where the pairs' values go, ``outputs/studies/<study>``.
+        device: "cpu", "cuda", ...
+    """
+    probes, tally = list(probes), Tally()
+    for probe in probes:
+        if probe.before is not None:
+            probe.before(**probe.settings, **probe.where)
+    runs = {cell: FinishedRun(path) for cell, path in folders.items()}
+    for probe in probes:
+        if probe.over == "run":
+            _over_runs(probe, list(runs.values()), tally, device)
+        else:
+            pairs = [(runs[a], runs[b]) for a, b in matched_pairs(runs, probe.pairs)]
+            _over_pairs(probe, pairs, study_folder / FOLDER / f"{probe.name}.json", tally, device)
+    return tally
+
+
+def _over_runs(probe: Probe, runs: list[FinishedRun], tally: Tally, device: str) -> None:
+    for run in _counted(probe.name, runs):
+        file = run.path / FOLDER / f"{probe.name}.json"
+        saved = _load(file)
+        if saved.get("settings") == probe.settings and saved.get("fingerprint") == run.fingerprint:
+            tally.skipped += 1
+            continue
+        values = _attempt(probe, (run,), tally, device)
+        if values is None:
+            continue
+        numbers, arrays, seconds = values
+        if arrays:
+            _write_arrays(file, arrays)
+        write_json(
+            file,
+            {
+                "probe": probe.name,
+                "settings": probe.settings,
+                "fingerprint": run.fingerprint,
+                "values": numbers,
+                "arrays": sorted(arrays),
+                "seconds": seconds,
+                "version": code_version(),
+            },
+        )
+
+
+def _over_pairs(probe: Probe, pairs: list[tuple[FinishedRun, FinishedRun]], file: Path, tally: Tally, device: str) -> None:
+    saved = _load(file)
+    entries = list(saved.get("pairs", [])) if saved.get("settings") == probe.settings else []
+    done = {(entry["a"], entry["b"], *entry["fingerprints"]) for entry in entries}
+    pictures = _load_arrays(file.with_suffix(".npz"))
+    for a, b in _counted(probe.name, pairs):
+        names, fingerprints = [str(run.cell.folder) for run in (a, b)], [a.fingerprint, b.fingerprint]
+        if (*names, *fingerprints) in done:
+            tally.skipped += 1
+            continue
+        values = _attempt(probe, (a, b), tally, device)
+        if values is None:
+            continue
+        numbers, arrays, seconds = values
+        entries = [entry for entry in entries if [entry["a"], entry["b"]] != names]  # a run that was trained anew
+        place = {"a": names[0], "b": names[1], "fingerprints": fingerprints}
+        entries.append({**place, "values": numbers, "arrays": sorted(arrays), "seconds": seconds})
+        if arrays:
+            pictures.update({f"{names[0]}|{names[1]}|{name}": array for name, array in arrays.items()})
+            _write_arrays(file, pictures)
+        # Rewritten after every pair: a stopped probe keeps what it has measured.
+        about = {"probe": probe.name, "settings": probe.settings, "version": code_version()}
+        write_json(file, {**about, "pairs": sorted(entries, key=lambda entry: (entry["a"], entry["b"]))})
+
+
+def _attempt(
+    probe: Probe, runs: tuple[FinishedRun, ...], tally: Tally, device: str
+) -> tuple[dict[str, Any], dict[str, np.ndarray], float] | None:
+    """(values for JSON, arrays for an npz, seconds), or None, with the reason in the tally."""
+    who = " and ".join(str(run.cell) for run in runs)
+    for run in runs:
+        if (why := probe.lacks(run.directory)) is not None:
+            tally.lacking.append(f"{probe.name} of {who}: {why}")
+            return None
+    start, numbers, arrays = time.monotonic(), {}, {}
+    try:
+        for name, value in probe.function(*runs, **probe.settings, **probe.where, device=device):
+            if isinstance(value, np.ndarray):
+                arrays[name] = value
+            else:
+                numbers[name] = _plain(value)
+    except Exception as error:
+        tally.failed.append(f"{probe.name} of {who}: {type(error).__name__}: {error}")
+        if not isinstance(error, InputError):
+            complain(traceback.format_exc())
+        return None
+    tally.computed += 1
+    return numbers, arrays, round(time.monotonic() - start, 2)
+
+
+def _counted(name: str, things: list[Any]) -> Iterator[Any]:
+    task = bars().add_task(name, total=len(things), note="")
+    for thing in things:
+        yield thing
+        bars().update(task, advance=1)
+    bars().remove_task(task)
+
+
+def _plain(value: Any) -> Any:
+    """Numpy's numbers as Python's, which is what JSON takes."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def _load(file: Path) -> dict[str, Any]:
+    with suppress(OSError, ValueError):
+        saved = json.loads(file.read_text())
+        return saved if isinstance(saved, dict) else {}
+    return {}
+
+
+def _load_arrays(file: Path) -> dict[str, np.ndarray]:
+    with suppress(OSError, ValueError), np.load(file, allow_pickle=False) as saved:
+        return dict(saved)
+    return {}
+
+
+def _write_arrays(file: Path, arrays: dict[str, np.ndarray]) -> None:
+    write_atomically(file.with_suffix(".npz"), lambda out: np.savez_compressed(out, **arrays))  # type: ignore[arg-type]

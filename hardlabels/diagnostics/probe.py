@@ -1,0 +1,99 @@
+"""What a probe is: a function of one finished run, or of two, that yields (name, value); and its yaml."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.utils import get_method
+from omegaconf import DictConfig, OmegaConf
+
+from hardlabels.configuration import CONF
+from hardlabels.errors import InputError
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.directory import RunDirectory
+
+# Keys of a probe's yaml that are no arguments of its function.
+ABOUT = ("name", "_target_", "over", "needs", "pairs", "before")
+WHERE = ("files",)  # an argument, but about places: it changes no value
+NEEDS = {"checkpoint": "best", "predictions": "predictions", "history": "history"}
+SEEDS = ("same", "cross")
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A probe with its settings.
+
+    Args:
+        name: its file's name in ``diagnostics/``: the yaml's, with each changed setting (``hessian,protocol=paper``).
+        function: of a run (``over: run``) or two (``over: pairs``); yields (name, value).
+        over: run or pairs.
+        needs: which file of a run it reads, a key of ``NEEDS``.
+        settings: keyword arguments that decide the values; recorded with them.
+        where: keyword arguments that do not (where files are).
+        pairs: which pairs: {methods: [a, b], seeds: same | cross}.
+        before: called with all arguments before any run is touched; refuses missing files.
+    """
+
+    name: str
+    function: Callable[..., Iterable[tuple[str, Any]]]
+    over: str
+    needs: str
+    settings: dict[str, Any]
+    where: dict[str, Any]
+    pairs: tuple[dict[str, Any], ...] = ()
+    before: Callable[..., None] | None = None
+
+    @classmethod
+    def from_config(cls, cfg: DictConfig) -> "Probe":
+        """The probe that ``conf/diagnostic/NAME.yaml``, with overrides, describes."""
+        given: Any = OmegaConf.to_container(cfg, resolve=True)
+        plain: Any = OmegaConf.load(CONF / "diagnostic" / f"{given['name']}.yaml")
+        settings = {key: value for key, value in given.items() if key not in (*ABOUT, *WHERE)}
+        changed = [f"{key}={_word(value)}" for key, value in settings.items() if plain.get(key) != value]
+        for field, allowed in (("over", ("run", "pairs")), ("needs", tuple(NEEDS))):
+            if given.get(field) not in allowed:
+                raise InputError(f"probe {given['name']}: {field} must be one of {', '.join(allowed)}, got {given.get(field)!r}")
+        return cls(
+            ",".join([given["name"], *changed]),
+            get_method(given["_target_"]),
+            given["over"],
+            given["needs"],
+            settings,
+            {key: given[key] for key in WHERE if key in given},
+            tuple(given.get("pairs") or ()),
+            get_method(given["before"]) if given.get("before") else None,
+        )
+
+    def lacks(self, directory: RunDirectory) -> str | None:
+        """What a run lacks for this probe, in words; None where it has everything."""
+        path = getattr(directory, NEEDS[self.needs])
+        return None if path.is_file() else f"{path} is not there"
+
+
+def matched_pairs(cells: Iterable[Cell], wanted: Iterable[dict[str, Any]]) -> Iterator[tuple[Cell, Cell]]:
+    """The pairs of cells that a probe asks for, each once: of one data set, recipe and K.
+
+    >>> cells = [Cell("d", "r", method, None, seed) for method in ("soft", "sls") for seed in (0, 1)]
+    >>> [(str(a), str(b)) for a, b in matched_pairs(cells, [{"methods": ["sls", "soft"], "seeds": "same"}])]
+    [('sls K=all seed=0', 'soft K=all seed=0'), ('sls K=all seed=1', 'soft K=all seed=1')]
+    >>> [(str(a), str(b)) for a, b in matched_pairs(cells, [{"methods": ["sls", "sls"], "seeds": "cross"}])]
+    [('sls K=all seed=0', 'sls K=all seed=1')]
+    """
+    cells, seen = list(cells), set()
+    for entry in wanted:
+        (first, second), seeds = entry["methods"], entry["seeds"]
+        if seeds not in SEEDS:
+            raise InputError(f"pairs: seeds must be one of {', '.join(SEEDS)}, got {seeds!r}")
+        for a, b in itertools.product(cells, cells):
+            alike = (a.data, a.recipe, a.K) == (b.data, b.recipe, b.K) and (a.method, b.method) == (first, second)
+            matched = a.seed == b.seed and a != b if seeds == "same" else a.seed != b.seed
+            if alike and matched and (a, b) not in seen and (b, a) not in seen:
+                seen.add((a, b))
+                yield a, b
+
+
+def _word(value: Any) -> str:
+    """A setting's value as part of a file's name."""
+    text = "+".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "".join(letter if letter.isalnum() or letter in "+-._" else "_" for letter in text)

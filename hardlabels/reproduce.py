@@ -1,0 +1,96 @@
+"""A whole study, from nothing to its report: ``python -m hardlabels.reproduce study=main``. Repeat it until it is whole."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from omegaconf import DictConfig
+from rich.table import Table
+
+from hardlabels.configuration import compose_command
+from hardlabels.console import complain, console, say
+from hardlabels.errors import InputError
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.study import Study, quoted
+
+
+def split_arguments(argv: list[str]) -> tuple[list[list[str]], list[str], bool]:
+    """(overrides for each study, arguments for hardlabels.train, whether only the plan is wanted).
+
+    >>> split_arguments(["study=main,sparse", "outputs=o", "--dry-run", "--", "logger=wandb"])
+    ([['study=main', 'outputs=o'], ['study=sparse', 'outputs=o']], ['logger=wandb'], True)
+    """
+    at = argv.index("--") if "--" in argv else len(argv)
+    own, train = [word for word in argv[:at] if word != "--dry-run"], argv[at + 1 :]
+    names = [word for word in own if word.startswith("study=")]
+    others = [word for word in own if not word.startswith("study=")]
+    studies = names[-1].removeprefix("study=").split(",") if names else ["main"]
+    return [[f"study={name}", *others] for name in studies], train, "--dry-run" in argv[:at]
+
+
+def plan(studies: list[Study], outputs: Path, train: list[str]) -> Table:
+    """What each study consists of, what is done, and what is still to train; cells that two studies share count once."""
+    table = Table(title="plan", title_justify="left", caption_justify="left")
+    for head in ("study", "data", "recipe", "method", "K", "seeds", "done"):
+        table.add_column(head, justify="right" if head == "done" else "left", no_wrap=head != "seeds")
+    seen: dict[Cell, bool] = {}
+    for study in studies:
+        rows: dict[tuple[str, ...], list[Cell]] = {}
+        for cell in study.cells():
+            rows.setdefault((cell.data, cell.recipe, cell.method, "all" if cell.K is None else str(cell.K)), []).append(cell)
+        for row, cells in rows.items():
+            done = {cell: RunDirectory(outputs / cell.folder).is_done() for cell in cells}
+            shared = sum(cell in seen for cell in cells)
+            seen |= done
+            note = f" ({shared} shared)" if shared else ""
+            table.add_row(
+                study.name, *row, ", ".join(str(cell.seed) for cell in cells), f"{sum(done.values())} of {len(cells)}{note}"
+            )
+        table.add_section()
+    table.caption = f"{len(seen)} cells, {sum(seen.values())} done, {len(seen) - sum(seen.values())} to train"
+    return table
+
+
+def reproduce(configs: list[DictConfig], overrides: list[list[str]], train: list[str]) -> int:
+    """Train what is missing of every study, then probe and report each. Returns the number of steps that failed."""
+    failed = 0
+    studies = [Study.from_config(cfg.study) for cfg in configs]
+    for study, cfg in zip(studies, configs, strict=True):
+        for block in study.blocks:
+            if all(RunDirectory(Path(cfg.outputs) / cell.folder).is_done() for cell in block.cells()):
+                continue
+            failed += _step("hardlabels.train", ["-m", *block.overrides(), f"outputs={cfg.outputs}", *train])
+    for study, cfg, words in zip(studies, configs, overrides, strict=True):
+        if study.probes if cfg.probe is None else cfg.probe:
+            failed += _step("hardlabels.diagnose", words)
+        failed += _step("hardlabels.report", [word for word in words if not word.startswith(("device=", "probe="))])
+    return failed
+
+
+def _step(module: str, arguments: list[str]) -> bool:
+    """Run one command of ours in a process of its own, as a person would; True when it failed."""
+    say(f"$ python -m {module} {' '.join(map(quoted, arguments))}")
+    return subprocess.run([sys.executable, "-m", module, *arguments], check=False).returncode != 0
+
+
+def main() -> None:
+    """The command: exit code 2 for bad input, 1 when something did not finish."""
+    try:
+        overrides, train, dry = split_arguments(sys.argv[1:])
+        configs = [compose_command("reproduce", words, lists=("probe",)) for words in overrides]
+        console.print(plan([Study.from_config(cfg.study) for cfg in configs], Path(configs[0].outputs), train))
+        failed = 0 if dry else reproduce(configs, overrides, train)
+    except InputError as error:
+        complain(f"error: {error}")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        complain("stopped; the same command goes on where it was")
+        sys.exit(130)
+    if failed:
+        complain(f"{failed} steps did not finish, see above; the same command runs only what is missing")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""A finished run, opened again: the seam between training and everything that comes after it."""
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from omegaconf import DictConfig, OmegaConf
+
+from hardlabels.errors import InputError
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.directory import RunDirectory
+from hardlabels.sources.source import Source
+from hardlabels.votes import Split, split_items
+
+if TYPE_CHECKING:  # torch is loaded when a network is asked for: reports read thousands of runs without it
+    import torch
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """What a run's folder holds, read when it is asked for. Nothing here writes.
+
+    A committed run has no checkpoints: all but ``network`` works there (``source`` needs the data).
+
+    Args:
+        path: the run's folder.
+    """
+
+    path: Path
+
+    @classmethod
+    def open(cls, path: str | Path) -> "FinishedRun":
+        """The run in this folder; refuses one that is not finished."""
+        run = cls(Path(path))
+        if not run.directory.is_done():
+            raise InputError(f"{path} is no finished run: expected a folder with the file 'done', which is written last")
+        return run
+
+    @property
+    def directory(self) -> RunDirectory:
+        """Paths of its files."""
+        return RunDirectory(self.path)
+
+    @property
+    def cell(self) -> Cell:
+        """Its coordinates."""
+        return Cell.from_folder(self.path)
+
+    @cached_property
+    def cfg(self) -> DictConfig:
+        """The configuration it was trained with."""
+        return OmegaConf.create(OmegaConf.to_container(OmegaConf.load(self.directory.config)))  # type: ignore[return-value]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of configuration and data."""
+        return self._json(self.directory.identity)["fingerprint"]
+
+    @cached_property
+    def result(self) -> dict[str, Any]:
+        """``result.json``: {"best" | "last": {"epoch", slice: {metric: value}}, "items": {slice: n}}."""
+        return self._json(self.directory.result)
+
+    @cached_property
+    def environment(self) -> list[dict[str, Any]]:
+        """What it ran on, one entry for each start."""
+        return self._json(self.directory.environment)
+
+    @cached_property
+    def history(self) -> list[dict[str, float]]:
+        """Metrics by epoch."""
+        return self.directory.read_history()
+
+    @cached_property
+    def predictions(self) -> dict[str, np.ndarray]:
+        """``logits`` (n, C) of the best checkpoint, ``logits_last``, ``index`` (n,) in the data set, ``p`` (n, C)."""
+        try:
+            with np.load(self.directory.predictions, allow_pickle=False) as file:
+                return dict(file)
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(f"{self.directory.predictions} cannot be read: {error}") from error
+
+    @cached_property
+    def source(self) -> Source:
+        """The data it was trained on, loaded again: refused when their content is another one now."""
+        from hardlabels.runs.execute import load_source  # noqa: PLC0415 - brings torch
+
+        settings = self.cfg.data
+        if "root" in settings and os.environ.get("HARDLABELS_DATA"):  # where the data are is a matter of this machine
+            settings = OmegaConf.merge(settings, {"root": os.environ["HARDLABELS_DATA"]})
+        source = load_source(OmegaConf.to_yaml(settings))
+        expected = self._json(self.directory.identity)["data"]
+        if source.fingerprint != expected:
+            raise InputError(
+                f"{self.path} was trained on other data: fingerprint {expected[:12]} there, {source.fingerprint[:12]} now"
+            )
+        return source
+
+    @cached_property
+    def split(self) -> Split:
+        """Which items it trained on, selected on and evaluated: positions in the data set."""
+        recipe = self.cfg.recipe
+        return split_items(self.source.labels, seed=self.cfg.seed, protocol=recipe.split, train_items=recipe.train_items)
+
+    @cached_property
+    def sparse_p(self) -> np.ndarray:
+        """(N, C) the distribution that the K votes of this run make, for every item; p itself where K is all."""
+        votes = self.source.votes
+        return votes.p if self.cfg.K is None else votes.subsample(self.cfg.K, self.cfg.seed).p
+
+    def network(self, checkpoint: str = "best", device: str = "cpu") -> "torch.nn.Module":
+        """The trained network of ``best`` or ``last``, in eval mode."""
+        from hardlabels.runs.execute import make_network  # noqa: PLC0415
+        from hardlabels.runs.keeper import load_checkpoint  # noqa: PLC0415
+
+        if checkpoint not in ("best", "last"):
+            raise InputError(f"checkpoint must be best or last, got {checkpoint!r}")
+        path = self.directory.best if checkpoint == "best" else self.directory.last
+        if not path.is_file():
+            raise InputError(f"{path} is not there: train this cell again to probe its network")
+        network = make_network(self.cfg, self.source)
+        network.load_state_dict(load_checkpoint(path)["network"])
+        return network.to(device).eval()
+
+    def inputs(self, items: np.ndarray, device: str = "cpu") -> "torch.Tensor":
+        """(n, channels, H, W) normalised, unaugmented inputs of these items."""
+        import torch  # noqa: PLC0415
+
+        from hardlabels.learning.augment import normalise  # noqa: PLC0415
+
+        source = self.source
+        mean, std = torch.tensor(source.mean, device=device), torch.tensor(source.std, device=device)
+        return normalise(torch.from_numpy(source.inputs[items]).to(device), mean, std)
+
+    def _json(self, path: Path) -> Any:
+        try:
+            return json.loads(path.read_text())
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} cannot be read as JSON: {error}") from error

@@ -1,0 +1,69 @@
+"""One writer a run: a lock on the run's folder that says who holds it and ends with the process that took it."""
+
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timezone
+from pathlib import Path
+
+from hardlabels.console import complain
+
+UNSUPPORTED = (37, 38, 95)  # ENOLCK, ENOSYS, ENOTSUP: a file system without locks
+
+
+class Held(Exception):  # noqa: N818 - a state, not an error: somebody else is at work here
+    """Another process holds the lock; the message says which."""
+
+
+@contextmanager
+def hold(path: Path) -> Iterator[None]:
+    """Hold the lock file ``path`` as long as the block runs.
+
+    A POSIX record lock: the kernel drops it when the process ends, however it ends, so that nobody waits for the dead; it works
+    on NFS between hosts; and forked workers do not inherit it, so a killed run's orphans do not keep it.
+
+    Raises:
+        Held: when another process has it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        file = path.open("a+")
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in UNSUPPORTED:
+                complain(f"{path.parent}: this file system has no locks; keep other processes away from this run")
+                break
+            file.seek(0)
+            who = file.read().strip() or "another process"
+            file.close()
+            raise Held(f"{path.parent} is being written by {who}") from None
+        # The last holder may have removed the file between our opening it and our lock: then nobody else would see ours.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                break
+        file.close()
+    try:
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}, since {datetime.now(timezone.utc):%Y-%m-%d %H:%M:%S} UTC\n")
+        file.flush()
+        yield
+    finally:
+        with suppress(FileNotFoundError):
+            path.unlink()
+        file.close()
+
+
+def holder(path: Path) -> str | None:
+    """Who holds this lock right now; None where nobody does."""
+    try:
+        with path.open("r+") as file:
+            try:
+                os.lockf(file.fileno(), os.F_TEST, 0)
+            except OSError:
+                return file.read().strip() or "another process"
+    except OSError:  # not there, or not ours to open: nobody that we could see
+        return None
+    return None

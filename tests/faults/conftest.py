@@ -1,0 +1,77 @@
+"""Real faults for real processes: a command that can be killed, and what two run folders must have in common."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+HERE = Path(__file__).parent
+
+
+class Victim:
+    """``hardlabels.train`` in a process of its own: started with arguments, killed at a given moment."""
+
+    def __init__(self, log: Path):
+        self.log = log
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "VICTIM_LOG": str(log)}
+        self._server = subprocess.Popen(
+            [sys.executable, str(HERE / "victim.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+        assert self._server.stdout.readline() == "ready\n"
+
+    def run(self, *arguments: str, kill_when: Callable[[], bool] | None = None, with_signal: int = signal.SIGKILL) -> int:
+        """The exit code; negative is the signal that ended it. It is sent as soon as ``kill_when()`` holds."""
+        self._server.stdin.write(json.dumps(arguments) + "\n")
+        self._server.stdin.flush()
+        child = int(self._server.stdout.readline())
+        if kill_when is not None:
+            deadline = time.monotonic() + 120
+            while not kill_when() and time.monotonic() < deadline:
+                time.sleep(0.002)
+            with suppress(ProcessLookupError):  # it was faster
+                os.kill(child, with_signal)
+        return os.waitstatus_to_exitcode(int(self._server.stdout.readline()))
+
+    def said(self) -> str:
+        return self.log.read_text() if self.log.is_file() else ""
+
+    def close(self) -> None:
+        self._server.stdin.close()
+        self._server.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory):
+    server = Victim(tmp_path_factory.mktemp("victim") / "log.txt")
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def check_same_run():
+    """Bit for bit: weights and optimizer state, metrics by epoch, predictions, results."""
+    return _check_same_run
+
+
+def _check_same_run(one: Path, other: Path) -> None:
+    for name in ("best.ckpt", "last.ckpt"):
+        a, b = (torch.load(folder / name, weights_only=True) for folder in (one, other))
+        for key in a["network"]:
+            assert torch.equal(a["network"][key], b["network"][key]), f"{name}: {key}"
+    states = [torch.load(folder / "last.ckpt", weights_only=True)["optimizer"]["state"] for folder in (one, other)]
+    for a, b in zip(states[0].values(), states[1].values(), strict=True):
+        assert torch.equal(a["momentum_buffer"], b["momentum_buffer"])
+    for name in ("history.csv", "result.json"):
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+    with np.load(one / "predictions.npz") as a, np.load(other / "predictions.npz") as b:
+        for key in a.files:
+            np.testing.assert_array_equal(a[key], b[key], err_msg=key)
