@@ -1,0 +1,47 @@
+"""One number a seed, summed up."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardlabels.errors import InputError
+from hardlabels.statistics.paired import Seeded, by_seed
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and spread over seeds.
+
+    Attributes:
+        n: number of seeds.
+        mean: over seeds.
+        sd: the sample's standard deviation (n - 1 below the line); NaN for one seed.
+        least: the lowest value.
+        greatest: the highest value.
+    """
+
+    n: int
+    mean: float
+    sd: float
+    least: float
+    greatest: float
+
+
+def summarise(values: Seeded, name: str = "values") -> Summary:
+    """Mean, SD and range over seeds.
+
+    Args:
+        values: seed to value.
+        name: what error messages call them.
+
+    Raises:
+        InputError: without seeds, and as :func:`~hardlabels.statistics.paired.by_seed`.
+
+    >>> summarise({0: 1.0, 1: 2.0, 2: 3.0})
+    Summary(n=3, mean=2.0, sd=1.0, least=1.0, greatest=3.0)
+    """
+    x = np.array(list(by_seed(values, name).values()))
+    if not len(x):
+        raise InputError(f"{name}: at least one seed is needed, got none")
+    sd = float(x.std(ddof=1)) if len(x) > 1 else float("nan")
+    return Summary(len(x), float(x.mean()), sd, float(x.min()), float(x.max()))
