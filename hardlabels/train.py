@@ -1,5 +1,6 @@
 """Train one cell, or with ``-m`` a grid of cells: ``python -m hardlabels.train -m method=sls,multipass 'seed=range(10)'``."""
 
+import subprocess
 import sys
 import traceback
 from contextlib import suppress
@@ -39,6 +40,25 @@ def train(cfg: DictConfig, overrides: list[str]) -> Path:
     return directory.path
 
 
+def uses_several_processes(cfg: DictConfig) -> bool:
+    """Whether Lightning will start more processes for this cell (DDP).
+
+    >>> uses_several_processes(DictConfig({"trainer": {"devices": 1, "num_nodes": 1}}))
+    False
+    """
+    return cfg.trainer.devices not in (1, "1") or cfg.trainer.num_nodes != 1
+
+
+def train_in_a_process_of_its_own(overrides: list[str]) -> None:
+    """Train one cell of a grid as its own command: Lightning starts DDP's other processes by repeating the command line.
+
+    Repeated from inside a multirun, each of them would run the whole grid.
+    """
+    code = subprocess.run([sys.executable, "-m", "hardlabels.train", *overrides], check=False).returncode
+    if code:
+        raise RuntimeError(f"the cell's own process ended with exit code {code}; its error is above")
+
+
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="train")
 def launch(cfg: DictConfig) -> None:
     """One job of Hydra's: the single run, or one cell of a multirun."""
@@ -54,7 +74,10 @@ def launch(cfg: DictConfig) -> None:
             sys.exit(1)
         return
     try:
-        train(cfg, overrides)
+        if uses_several_processes(cfg):
+            train_in_a_process_of_its_own(overrides)
+        else:
+            train(cfg, overrides)
     except Held as held:
         complain(f"{held}; leaving it to that process")
     except Exception as error:

@@ -30,7 +30,7 @@ def mixup(inputs: Any, targets: Any, *, weight: float, partner: Any) -> tuple[An
 class Mixup(Delivery):
     """``method=mixup``; lambda ~ Beta(alpha, alpha), ``method.alpha`` = 1 (the paper gives no value).
 
-    Partners are in the same batch; with several processes, in the same process's share of it.
+    Partners are in the same batch; with several processes, anywhere in the batch of all of them.
     """
 
     def __init__(self, votes: Votes, seed: int, alpha: float = 1.0):

@@ -21,6 +21,8 @@ class Batch(NamedTuple):
     part: str
     epoch: int
     step: int
+    total: int  # size of the batch over all processes
+    share: slice  # of ``position``: what this process trains on
     position: Tensor  # (B,) int64, place in the part (train, select or evaluate)
     inputs: Tensor  # (B, ...) or (0,)
 
@@ -37,13 +39,23 @@ class Batches:
         seed: of the shuffled order; ``None`` keeps the order of the items.
         rank: of this process; it takes its share of every batch, so the global batches are those of a single process.
         world: number of processes.
+        whole: give every process all positions of a batch, since its items are mixed with each other before they are shared.
     """
 
     def __init__(
-        self, part: str, n: int, batch_size: int, *, epoch: Callable[[], int], seed: int | None, rank: int = 0, world: int = 1
+        self,
+        part: str,
+        n: int,
+        batch_size: int,
+        *,
+        epoch: Callable[[], int],
+        seed: int | None,
+        rank: int = 0,
+        world: int = 1,
+        whole: bool = False,
     ):
         self.part, self.n, self.batch_size = part, n, batch_size
-        self.epoch, self.seed, self.rank, self.world = epoch, seed, rank, world
+        self.epoch, self.seed, self.rank, self.world, self.whole = epoch, seed, rank, world, whole
 
     def __len__(self) -> int:
         return -(-self.n // self.batch_size)
@@ -52,8 +64,10 @@ class Batches:
         epoch = self.epoch()
         order = np.arange(self.n) if self.seed is None else stream(self.seed, "order", epoch).permutation(self.n)
         for step, start in enumerate(range(0, self.n, self.batch_size)):
-            share = np.array_split(order[start : start + self.batch_size], self.world)[self.rank]
-            yield Batch(self.part, epoch, step, torch.from_numpy(share), torch.empty(0))
+            batch = order[start : start + self.batch_size]
+            first, last = (len(batch) * rank // self.world for rank in (self.rank, self.rank + 1))
+            position, share = (batch, slice(first, last)) if self.whole else (batch[first:last], slice(None))
+            yield Batch(self.part, epoch, step, len(batch), share, torch.from_numpy(position), torch.empty(0))
 
 
 class Fetched(Dataset[Batch]):

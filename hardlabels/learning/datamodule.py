@@ -21,6 +21,7 @@ class Training(NamedTuple):
 
     inputs: Tensor  # (B, channels, H, W) float
     target: Tensor  # (B,) int64 hard or (B, C) float soft
+    total: int  # size of the batch over all processes
 
 
 class Evaluation(NamedTuple):
@@ -133,7 +134,7 @@ class DeliveryDataModule(LightningDataModule):
         mixed = self.delivery.mix(
             normalise(inputs, self._mean, self._std), self._targets[position], epoch=batch.epoch, step=batch.step
         )
-        return Training(*mixed)
+        return Training(*(tensor[batch.share] for tensor in mixed), batch.total)  # type: ignore[call-arg]
 
     # ---- machinery ----
 
@@ -143,7 +144,8 @@ class DeliveryDataModule(LightningDataModule):
 
     def _loader(self, part: str, items: np.ndarray, batch_size: int, seed: int | None) -> object:
         rank, world = (self.trainer.global_rank, self.trainer.world_size) if self.trainer is not None else (0, 1)
-        batches = Batches(part, len(items), batch_size, epoch=self._current_epoch, seed=seed, rank=rank, world=world)
+        mixes = part == "train" and type(self.delivery).mix is not Delivery.mix
+        batches = Batches(part, len(items), batch_size, epoch=self._current_epoch, seed=seed, rank=rank, world=world, whole=mixes)
         if self.workers == 0:
             return batches
         # batch_size=None: the sampler's elements are whole batches already.

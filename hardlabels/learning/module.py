@@ -79,12 +79,12 @@ class Classifier(LightningModule):
         self._loss_sum, self._seen = torch.zeros((), device=self.device), 0
 
     def training_step(self, batch: Training, batch_idx: int) -> Tensor:
-        """H(target, q), averaged over the batch."""
-        loss = F.cross_entropy(self.network(batch.inputs).float(), batch.target)
+        """H(target, q), averaged over the batch of all processes: their gradients are averaged, so a share counts by its size."""
+        loss_sum = F.cross_entropy(self.network(batch.inputs).float(), batch.target, reduction="sum")
         # Summed on the device and logged once an epoch: a per-step log would wait for the device at every step.
-        self._loss_sum += loss.detach() * len(batch.inputs)
+        self._loss_sum += loss_sum.detach()
         self._seen += len(batch.inputs)
-        return loss
+        return loss_sum / (batch.total / self.trainer.world_size)
 
     def on_train_epoch_end(self) -> None:
         """Mean training loss of the epoch, over examples."""

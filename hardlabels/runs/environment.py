@@ -23,7 +23,7 @@ PACKAGES = (
 )
 
 
-def describe_environment(device: str, threads: int) -> dict[str, Any]:
+def describe_environment(device: str, threads: int, processes: int = 1) -> dict[str, Any]:
     """Versions, machine, code version and command, as plain JSON values."""
     return {
         "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -31,9 +31,12 @@ def describe_environment(device: str, threads: int) -> dict[str, Any]:
         "code": code_version(),
         "python": platform.python_version(),
         "platform": platform.platform(),
+        "host": platform.node(),
         "cpus": os.cpu_count(),
         "threads": threads,
         "device": device,
+        "processes": processes,
+        "CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES"),
         "packages": {name: _version(name) for name in PACKAGES},
     }
 

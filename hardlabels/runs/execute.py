@@ -13,6 +13,7 @@ from lightning import Trainer
 from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.delivery import Delivery
+from hardlabels.learning.batchnorm import synchronised
 from hardlabels.learning.datamodule import DeliveryDataModule
 from hardlabels.learning.memory import keep_freed_memory
 from hardlabels.learning.module import Classifier
@@ -64,13 +65,15 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
         num_sanity_val_steps=0,
         log_every_n_steps=1,
     )
+    if trainer.world_size > 1:
+        synchronised(network, trainer.strategy.root_device)
     result: dict[str, Any] = {}
     with hold(directory.lock) if trainer.is_global_zero else nullcontext():
         if directory.is_done():  # by another process, since we looked
             return json.loads(directory.result.read_text())
         if trainer.is_global_zero:
             device, threads = str(trainer.strategy.root_device), torch.get_num_threads()
-            directory.start(cfg, training, source.fingerprint, describe_environment(device, threads))
+            directory.start(cfg, training, source.fingerprint, describe_environment(device, threads, trainer.world_size))
         try:
             trainer.fit(module, datamodule=datamodule)
             if trainer.is_global_zero:

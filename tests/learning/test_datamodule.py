@@ -120,7 +120,7 @@ def test_a_stale_batch_is_an_error(tiny_source):
     data = DeliveryDataModule(tiny_source, SLS, seed=0)
     data.setup("fit")
     data.start_epoch(3)
-    stale = Batch("train", 2, 0, torch.arange(4), torch.empty(0))
+    stale = Batch("train", 2, 0, 4, slice(None), torch.arange(4), torch.empty(0))
     with pytest.raises(RuntimeError, match="drawn for epoch 2 arrived in epoch 3"):
         data.on_after_batch_transfer(stale, 0)
 

@@ -1,0 +1,103 @@
+"""Two processes with gloo train what one process trains: the same labels, the same batches, the same numbers."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from hardlabels.learning.batches import Batches
+from hardlabels.learning.batchnorm import GlobalBatchNorm2d, synchronised
+
+
+def train(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "hardlabels.train", *arguments], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def history(folder: Path) -> list[dict[str, float]]:
+    with (folder / "history.csv").open() as file:
+        return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+# 33 items a batch: odd shares; 96 training items leave a last batch of 30; 25 evaluation items are odd too.
+ODD = ["recipe.batch_size=33", "data.items=125", "trainer.accelerator=cpu"]
+TWO = ["trainer.devices=2", "trainer.strategy=ddp"]
+
+
+@pytest.mark.parametrize("methods", ["sls,mixup"])
+def test_two_processes_inside_a_multirun_train_what_one_process_trains(tmp_path, tiny, methods):
+    for name, devices in (("one", []), ("two", TWO)):
+        train("-m", *tiny, *ODD, *devices, f"outputs={tmp_path / name}", f"method={methods}")
+    for one in sorted((tmp_path / "one").glob("*/*/*/*/*")):
+        two = tmp_path / "two" / one.relative_to(tmp_path / "one")
+        assert (two / "done").is_file()
+        assert [json.loads((folder / "environment.json").read_text())[0]["processes"] for folder in (one, two)] == [1, 2]
+        for a, b in zip(history(one), history(two), strict=True):
+            assert a.keys() == b.keys()
+            np.testing.assert_allclose(list(a.values()), list(b.values()), rtol=2e-3, atol=2e-4, err_msg=str(one))
+        # Every evaluation item exactly once.
+        counts = [json.loads((folder / "result.json").read_text())["items"] for folder in (one, two)]
+        assert counts[0] == counts[1]
+        with np.load(one / "predictions.npz") as a, np.load(two / "predictions.npz") as b:
+            np.testing.assert_array_equal(a["index"], b["index"])
+            np.testing.assert_allclose(a["logits_last"], b["logits_last"], rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("world", [2, 3, 5])
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_shares_of_all_processes_are_the_batches_of_one(world, whole):
+    """Batches of 4 over 5 processes: some shares are empty, none is lost, none comes twice."""
+    alone = [batch.position.tolist() for batch in Batches("train", 11, 4, epoch=lambda: 3, seed=7)]
+    shares = [
+        list(Batches("train", 11, 4, epoch=lambda: 3, seed=7, rank=rank, world=world, whole=whole)) for rank in range(world)
+    ]
+    for step, batch in enumerate(alone):
+        parts = [share[step].position[share[step].share].tolist() for share in shares]
+        assert [item for part in parts for item in part] == batch
+        assert {share[step].total for share in shares} == {len(batch)}
+
+
+def test_synchronising_keeps_parameters_and_state_names():
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Sequential(nn.BatchNorm2d(4)))
+    parameters, names = list(network.parameters()), list(network.state_dict())
+    same = synchronised(network, torch.device("cpu"))
+    assert isinstance(same[1], GlobalBatchNorm2d)
+    assert isinstance(same[2][0], GlobalBatchNorm2d)
+    assert list(same.state_dict()) == names
+    assert all(a is b for a, b in zip(same.parameters(), parameters, strict=True))
+
+
+def _normalise_a_share(rank: int, world: int, folder: str) -> None:
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=world)
+    x = torch.load(f"{folder}/x.pt")
+    share = x[[slice(0, 5), slice(5, 5), slice(5, 8)][rank]].clone().requires_grad_()  # the second process has nothing
+    layer = GlobalBatchNorm2d(2).double()
+    out = layer(share)
+    (out.sin() * out).sum().backward()
+    result = {"out": out.detach(), "gradient": share.grad, "mean": layer.running_mean, "variance": layer.running_var}
+    torch.save(result, f"{folder}/{rank}.pt")
+
+
+def test_global_batch_norm_is_batch_norm_of_the_whole_batch(tmp_path):
+    """Outputs, input gradients and running statistics of three unequal shares against torch's layer on all items, in float64."""
+    x = torch.randn(8, 2, 3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) * 3 + 5
+    torch.save(x, tmp_path / "x.pt")
+    torch.multiprocessing.start_processes(_normalise_a_share, (3, str(tmp_path)), nprocs=3, start_method="fork")
+    shares = [torch.load(tmp_path / f"{rank}.pt") for rank in range(3)]
+    layer, whole = nn.BatchNorm2d(2).double(), x.clone().requires_grad_()
+    out = layer(whole)
+    (out.sin() * out).sum().backward()
+    torch.testing.assert_close(torch.cat([share["out"] for share in shares]), out.detach())
+    torch.testing.assert_close(torch.cat([share["gradient"] for share in shares]), whole.grad)
+    for share in shares:
+        torch.testing.assert_close(share["mean"], layer.running_mean)
+        torch.testing.assert_close(share["variance"], layer.running_var)
