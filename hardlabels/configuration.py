@@ -72,7 +72,7 @@ def compose_command(config_name: str, argv: list[str], lists: tuple[str, ...] = 
         argv: overrides such as ``study=main``.
         lists: settings that take several values: ``probe=cka,barrier`` is read as ``probe=[cka,barrier]``.
 
-    >>> compose_command("diagnose", ["study=demo", "probe=cka,barrier", "cka.debiased=true"], ("probe",)).probe
+    >>> compose_command("diagnose", ["study=demo", "probe=cka,barrier", "cka.chunk=64"], ("probe",)).probe
     ['cka', 'barrier']
     """
     words = []

@@ -16,7 +16,7 @@ from hardlabels.console import complain, say, stop_bars
 from hardlabels.entry import MISTAKES, refuse, run
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory, training_config
-from hardlabels.runs.files import write_text
+from hardlabels.runs.files import StorageError, write_text
 from hardlabels.runs.lock import Held
 from hardlabels.stopping import Stopped, stoppable
 
@@ -71,6 +71,9 @@ def launch(cfg: DictConfig) -> None:
             refuse(error)
         except Held as held:
             complain(f"{held}; leaving it to that process")
+            sys.exit(1)
+        except StorageError as error:
+            complain(f"error: {error}. The same command goes on from there once this is put right")
             sys.exit(1)
         return
     try:

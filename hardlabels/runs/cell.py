@@ -44,6 +44,9 @@ class Cell:
     @classmethod
     def from_config(cls, cfg: DictConfig) -> "Cell":
         """The cell that a configuration describes; refuses coordinates that make no sense, before any work."""
+        for part in ("data", "recipe", "method", "run"):
+            if not isinstance(cfg[part], DictConfig):
+                raise InputError(f"{part} must be a group of settings, got {cfg[part]}")
         recipe = _name("recipe.name", cfg.recipe.name)
         if cfg.run.tag is not None:
             recipe += f",tag={_name('run.tag', str(cfg.run.tag))}"

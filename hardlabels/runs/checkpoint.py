@@ -1,5 +1,6 @@
 """Checkpoints, read with suspicion: tensors and numbers only, and only those that fit."""
 
+import warnings
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +24,9 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
             with zipfile.ZipFile(path) as archive:
                 if sum(member.file_size for member in archive.infolist()) > path.stat().st_size:
                     raise InputError("a compressed archive")
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns of strange pickles before it refuses them
+            state = torch.load(path, map_location="cpu", weights_only=True)
         if not isinstance(state, dict) or not isinstance(state.get("network"), dict):
             raise InputError("no weights by name")
         return state

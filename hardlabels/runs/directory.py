@@ -94,10 +94,7 @@ class RunDirectory:
 
     def start(self, cfg: DictConfig, training: dict[str, Any], data: str, environment: dict[str, Any]) -> None:
         """Say what this run is, before it begins. A resumed run keeps the first environment and appends its own."""
-        try:
-            write_text(self.config, OmegaConf.to_yaml(cfg, resolve=True))
-        except OSError as error:
-            raise InputError(f"the run's folder cannot be written, {self.path}: {error.strerror or error}") from error
+        write_text(self.config, OmegaConf.to_yaml(cfg, resolve=True))
         earlier = json.loads(self.environment.read_text()) if self.environment.is_file() else []
         write_json(self.environment, [*earlier, environment])
         write_json(self.identity, {"fingerprint": fingerprint(training, data), "data": data, "training": training})

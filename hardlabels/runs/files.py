@@ -7,21 +7,31 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 
+class StorageError(OSError):
+    """A file could not be written. The message says which, why, and that nothing was lost."""
+
+
 def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
     """Let ``write`` fill a temporary file and put it in place of ``path`` only when that succeeded.
 
     A crash at any moment leaves the previous file as it was.
+
+    Raises:
+        StorageError: when the disk is full, the folder cannot be written, a quota is used up.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with temporary.open("wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror or error}; what was there before is kept") from error
 
 
 def write_text(path: Path, text: str) -> None:

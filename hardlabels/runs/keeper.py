@@ -1,5 +1,6 @@
 """The callback that keeps a run: metrics by epoch, best and last checkpoint, and going on after an interruption."""
 
+import io
 import pickle
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -109,7 +110,10 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def _save(path: Path, state: dict[str, Any]) -> None:
-    write_atomically(path, lambda file: torch.save(state, file))
+    # To memory first: torch's own writer turns a full disk into an error about the position in a zip file.
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    write_atomically(path, lambda file: file.write(buffer.getbuffer()))
 
 
 def _copy(state: Any) -> Any:

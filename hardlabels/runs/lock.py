@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from hardlabels.console import complain
+from hardlabels.errors import InputError
 
 UNSUPPORTED = (37, 38, 95)  # ENOLCK, ENOSYS, ENOTSUP: a file system without locks
 
@@ -26,10 +27,14 @@ def hold(path: Path) -> Iterator[None]:
 
     Raises:
         Held: when another process has it.
+        InputError: when the folder cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        file = path.open("a+")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = path.open("a+")
+        except OSError as error:
+            raise InputError(f"the run's folder cannot be written, {path.parent}: {error.strerror or error}") from error
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

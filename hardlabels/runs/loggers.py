@@ -1,66 +1,126 @@
 """Views of a run elsewhere: W&B, TensorBoard. The run's folder stays the source of truth."""
 
-import netrc
-import os
+import inspect
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlparse
 
-from lightning.pytorch.loggers import Logger, TensorBoardLogger, WandbLogger
+from lightning.fabric.loggers.logger import rank_zero_experiment
+from lightning.pytorch.loggers import Logger, TensorBoardLogger
+from lightning.pytorch.utilities import rank_zero_only
 
-from hardlabels.console import say
+from hardlabels.console import complain
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.wandb_run import check_project, chosen_mode, final_metrics, open_run, run_config, said
 
-WANDB_MODES = ("online", "offline", "disabled")
 
+class WandbRun(Logger):
+    """Rows of ``history.csv`` by epoch while the run trains, its result in the summary at the end.
 
-def wandb_mode(asked: str, *, logged_in: bool) -> str:
-    """Online only with a login: without one W&B would stop a grid and ask.
+    The step is the epoch. A resumed run has the same id and goes on at the next epoch: online in the same W&B run, offline in
+    a folder of its own, and ``wandb sync`` joins the folders of one id in the order of their start. An epoch that a kill made
+    the run train twice has the same step and the same numbers both times.
 
-    >>> wandb_mode("online", logged_in=False)
-    'offline'
+    A failure of W&B costs the view and never the run: it is said once, and the run goes on without.
+
+    Args:
+        run_id: of the run at W&B.
+        arguments: of ``wandb.init``.
     """
-    if asked not in WANDB_MODES:
-        raise InputError(f"logger.mode must be one of {', '.join(WANDB_MODES)}, got {asked!r}")
-    return "offline" if asked == "online" and not logged_in else asked
 
+    def __init__(self, run_id: str, **arguments: Any):
+        super().__init__()
+        self._id, self._arguments = run_id, arguments
+        self._run: Any = None
+        self._failed = False
 
-def has_wandb_login() -> bool:
-    """Whether W&B would find a key: in the environment, or where ``wandb login`` puts it, the netrc file. Asks nobody."""
-    if os.environ.get("WANDB_API_KEY"):
-        return True
-    host = urlparse(os.environ.get("WANDB_BASE_URL", "https://api.wandb.ai")).hostname or ""
-    places = [os.environ["NETRC"]] if os.environ.get("NETRC") else ["~/.netrc", "~/_netrc"]
-    for place in map(os.path.expanduser, places):
+    name = property(lambda self: self._arguments.get("project"))
+    version = property(lambda self: self._id)
+
+    @property
+    @rank_zero_experiment
+    def experiment(self) -> Any:
+        """The W&B run. Lightning asks for it when training starts, which opens it."""
+        self._attempt(lambda run: None)
+        return self._run
+
+    @rank_zero_only
+    def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:  # type: ignore[override]
+        """One row; it has the epoch it is of."""
+        self._attempt(lambda run: run.log(metrics, step=int(metrics["epoch"]), commit=True))
+
+    def log_hyperparams(self, params: Any, *args: Any, **kwargs: Any) -> None:
+        """Nothing: the configuration is there from the start."""
+
+    @rank_zero_only
+    def finish(self, result: dict[str, Any]) -> None:
+        """The result in the summary (where there is one), and the end of the W&B run."""
+        if self._run is None:
+            return
+        if result:
+            self._attempt(lambda run: run.summary.update(final_metrics(result)))
+        self._attempt(lambda run: run.finish(exit_code=0 if result else 1))
+        if self._failed:  # what is still open must not stay so until the process ends
+            with suppress(Exception):
+                self._run.finish(exit_code=1)
+
+    def _attempt(self, what: Callable[[Any], object]) -> None:
+        if self._failed:
+            return
         try:
-            if netrc.netrc(place).authenticators(host):
-                return True
-        except (OSError, netrc.NetrcParseError):
-            continue
-    return False
+            if self._run is None:
+                self._run = _open_by_epoch(id=self._id, **self._arguments)
+            what(self._run)
+        except Exception as error:  # whatever it is: a full disk, no network, a service that died
+            self._failed = True
+            complain(f"W&B failed, the run goes on without it ({said(error)})")
 
 
-def wandb_logger(folder: Path, cell: Cell, run_id: str, config: dict[str, Any], *, project: str, mode: str) -> WandbLogger:
+def _open_by_epoch(**arguments: Any) -> Any:
+    run = open_run(resume="allow", **arguments)
+    run.define_metric("epoch")
+    run.define_metric("*", step_metric="epoch")
+    return run
+
+
+def wandb_logger(
+    folder: Path,
+    cell: Cell,
+    run_id: str,
+    config: dict[str, Any],
+    *,
+    project: str,
+    mode: str,
+    entity: str | None = None,
+    group: str | None = None,
+) -> WandbRun:
     """A W&B run whose id is the run's fingerprint, so that a resumed run continues there.
 
-    ``WANDB_MODE`` in the environment wins over ``mode``, as W&B's users expect.
+    Args:
+        folder: of the run; W&B writes to ``wandb`` in it.
+        cell: gives name and tags.
+        run_id: the fingerprint.
+        config: the whole configuration.
+        project: at W&B.
+        mode: online, offline or disabled.
+        entity: user or team; None for W&B's default.
+        group: the study; None for ``<data>/<recipe>``.
     """
-    asked = os.environ.get("WANDB_MODE") or mode
-    chosen = wandb_mode(asked, logged_in=asked != "online" or has_wandb_login())
-    if chosen != asked:
-        say("W&B: no login found, so this run is written offline; `wandb login`, then `wandb sync` sends it")
-    os.environ.setdefault("WANDB_SILENT", "true")
-    return WandbLogger(
-        name=str(cell),
-        save_dir=folder,
+    check_project(project)
+    return WandbRun(
+        run_id[:32],
+        mode=chosen_mode(mode),
+        dir=str(folder),
         project=project,
-        id=run_id[:32],
-        resume="allow",
-        group=f"{cell.data}/{cell.recipe}",
-        tags=[cell.method, f"K={'all' if cell.K is None else cell.K}"],
-        config=config,
-        mode=chosen,
+        entity=entity,
+        # W&B takes names of at most 128 characters, and tags of 64.
+        name=str(cell)[:128],
+        group=str(group or f"{cell.data}/{cell.recipe}")[:128],
+        job_type="train",
+        tags=[cell.method[:64], f"K={cell.K or 'all'}"],
+        config=run_config(cell, run_id, config),
     )
 
 
@@ -75,19 +135,25 @@ def make_loggers(settings: dict[str, Any], folder: Path, cell: Cell, run_id: str
     name = settings.get("name")
     if name not in makers:
         raise InputError(f"logger must be one of {', '.join(makers)}, got {name!r}")
-    maker = makers[name]
+    maker: Any = makers[name]
     options = {key: value for key, value in settings.items() if key != "name"}
+    known = inspect.getfullargspec(maker).kwonlyargs if maker else []
+    for key in options:
+        if key not in known:
+            raise InputError(f"logger={name} has the settings {', '.join(known) or 'none'}, got {key!r}")
     return [] if maker is None else [maker(folder, cell, run_id, config, **options)]
 
 
 def close_loggers(loggers: list[Logger], result: dict[str, Any]) -> None:
-    """Log the metrics of the best checkpoint (where there are any) and end each logger's run.
+    """Hand over the result (where there is one) and end each logger's run.
 
-    W&B keeps one run open a process, and the next cell of a grid would go on writing into it.
+    W&B keeps a run open until the process ends, and a grid has many in one process.
     """
     for logger in loggers:
+        if isinstance(logger, WandbRun):
+            logger.finish(result)
+            continue
         if result:
-            logger.log_metrics({f"best/{name}": value for name, value in result["best"]["full"].items()})
+            best = {name: value for name, value in final_metrics(result).items() if name.startswith("best/")}
+            logger.log_metrics(best)
         logger.finalize("success" if result else "failed")
-        if isinstance(logger, WandbLogger):
-            logger.experiment.finish(exit_code=0 if result else 1)

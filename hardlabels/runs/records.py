@@ -161,9 +161,10 @@ def _load_cache(path: Path) -> pd.DataFrame:
     text = dict.fromkeys(("folder", "stamp", "data", "recipe", "method", "slice", "checkpoint", "name"), str)
     kinds: Any = {**text, "K": float, "seed": int, "value": float}
     with suppress(OSError, ValueError, KeyError):
-        # A method or a class may be called "null": nothing but an empty value is missing.
-        table = pd.read_csv(path, dtype=kinds, float_precision="round_trip", keep_default_na=False, na_values={"value": [""]})
-        return table[columns]
+        # A method may be called "null", so no word means missing; Python's float gives back every bit, pandas' parser may not.
+        exact = {"value": lambda text: float(text) if text else np.nan}
+        others = {column: kind for column, kind in kinds.items() if column not in exact}
+        return pd.read_csv(path, dtype=others, converters=exact, keep_default_na=False)[columns]
     return pd.DataFrame({column: pd.Series(dtype=kinds[column]) for column in columns})
 
 

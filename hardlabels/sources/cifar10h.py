@@ -4,6 +4,7 @@ import io
 import os
 import pickle
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,24 @@ def check_order(votes: Votes, labels: np.ndarray) -> None:
         )
 
 
+def unpickle(content: bytes) -> dict[bytes, Any]:
+    """What a CIFAR file (of 10 or 100 classes) holds. Only for bytes whose md5 has been checked.
+
+    Unpickling runs what a file says. Safe then: these very bytes have the md5 of the official files, and nobody can make another
+    file with a given md5 (its known weakness, two files with one md5, needs a hand in making both).
+    """
+    return pickle.loads(content, encoding="bytes")
+
+
+def batch_images(batch: dict[bytes, Any]) -> np.ndarray:
+    """(N, 32, 32, 3) uint8 images of a CIFAR batch, which stores them plane by plane, (N, 3 * 32 * 32).
+
+    >>> batch_images({b"data": np.arange(3072)[None]})[0, 0, 0].tolist()  # the first pixel of each plane
+    [0, 1024, 2048]
+    """
+    return np.ascontiguousarray(batch[b"data"].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
+
+
 def cifar10h(
     root: str | os.PathLike[str] | None = None,
     *,
@@ -83,16 +102,13 @@ def cifar10h(
         Download({VOTES: VOTES_MD5}, (votes_url, *votes_mirrors)),
     )
     files = provide(data_root(root), downloads, timeout=timeout)
-    # Unpickling runs what a file says. Safe here: these very bytes have the md5 of the official files, and nobody can make
-    # another file with a given md5 (its known weakness, two files with one md5, needs a hand in making both).
-    batch = pickle.loads(files[IMAGES], encoding="bytes")
-    meta = pickle.loads(files[META], encoding="bytes")
+    batch, meta = unpickle(files[IMAGES]), unpickle(files[META])
     labels = np.array(batch[b"labels"], dtype=np.int64)
     votes = Votes.from_counts(np.load(io.BytesIO(files[VOTES]), allow_pickle=False), where=VOTES)
     check_order(votes, labels)
     return Source(
         name=name,
-        inputs=np.ascontiguousarray(batch[b"data"].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)),  # stored plane by plane
+        inputs=batch_images(batch),
         votes=votes,
         labels=labels,
         class_names=tuple(class_name.decode() for class_name in meta[b"label_names"]),

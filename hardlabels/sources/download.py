@@ -6,11 +6,12 @@ to a temporary file beside the target, which takes the target's name only when t
 
 import hashlib
 import os
+import stat
 import tarfile
 import uuid
 import zlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPException
 from itertools import chain
@@ -26,6 +27,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from hardlabels.errors import InputError
 
 CHUNK_BYTES = 1 << 18
+MAX_BYTES = 1 << 30  # of a file: none of ours is as large, and an address (or a folder) may hold one without end
+MAX_TIMEOUT = 86_400
 BAR_BYTES = 1_000_000  # a smaller download is over before a bar could be read
 WAYS_OUT = """\
 two ways out:
@@ -72,6 +75,8 @@ def provide(root: Path, downloads: Sequence[Download], *, timeout: float = 30.0)
     Raises:
         InputError: once, for all that is missing; or at once for a file that is there with other content.
     """
+    if not 0 < timeout <= MAX_TIMEOUT:
+        raise InputError(f"data.timeout must be a number of seconds above 0, at most {MAX_TIMEOUT}, got {timeout}")
     content: dict[str, bytes] = {}
     missing: list[str] = []
     failed: list[str] = []
@@ -98,7 +103,12 @@ def provide(root: Path, downloads: Sequence[Download], *, timeout: float = 30.0)
 def read_verified(path: Path, md5: str) -> bytes | None:
     """The bytes of a file with this md5; None when there is no such file. Other content is an error, and never overwritten."""
     try:
-        content = path.read_bytes()
+        status = path.stat()
+        if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES:
+            content = path.read_bytes()
+        else:
+            what = f"{status.st_size:,} bytes" if stat.S_ISREG(status.st_mode) else "a folder, device or pipe"
+            raise InputError(f"{path} is not the expected file: expected a file of at most {MAX_BYTES:,} bytes, found {what}")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -132,14 +142,21 @@ def _whole_file(target: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _temporary_file(beside: Path) -> Iterator[BinaryIO]:
-    """A new file in the folder of ``beside`` that is gone after the block. Same folder: a rename across file systems copies."""
+    """A new file in the folder of ``beside`` that is gone after the block. Same folder: a rename across file systems copies.
+
+    Folders that were made for it go as well, unless something else is in them by then.
+    """
     path = beside.with_name(f".{beside.name}.{uuid.uuid4().hex}.part")
+    made = [folder for folder in beside.parents if not folder.exists()]
     beside.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x+b") as file:  # not tempfile: its files are private to the user, and a data folder is often shared
             yield file
     finally:
         path.unlink(missing_ok=True)
+        with suppress(OSError):  # not empty
+            for folder in made:
+                folder.rmdir()
 
 
 # ---- the far side ----
@@ -229,6 +246,8 @@ def _stream(url: str, md5: str, timeout: float) -> Generator[bytes, None, None]:
                 while chunk := response.read(CHUNK_BYTES):
                     digest.update(chunk)
                     received += len(chunk)
+                    if received > MAX_BYTES:
+                        raise _AddressError(f"served more than {MAX_BYTES:,} bytes")
                     progress.advance(task, len(chunk))
                     yield chunk
     except (OSError, HTTPException, ValueError) as error:  # ValueError: not an address

@@ -8,6 +8,7 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.votes import Votes
+from hardlabels.votes.names import check_class_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,7 @@ class Source:
         for field, (values, expected) in lengths.items():
             if len(values) != expected:
                 raise InputError(f"source {self.name!r}: {field} must have {expected} entries, got {len(values)}: {values}")
+        check_class_names(self.class_names, f"source {self.name!r}, class_names")
 
     def __len__(self) -> int:
         """The number of items N."""

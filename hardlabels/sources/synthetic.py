@@ -4,7 +4,7 @@ Needs no files, and is a pure function of its arguments. Because the truth is kn
 against the votes.
 """
 
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.sources.source import Source
 from hardlabels.votes import Votes
+from hardlabels.votes.table import MAX_ITEM_VOTES
 
+MAX_BYTES = 1 << 30  # of images: a mistyped number must not fill the memory
 CONTRAST = 0.3  # swing of a pure pattern around grey, of the full range: leaves room for the noise before pixels saturate
 
 
@@ -131,11 +133,16 @@ def synthetic(
     """
     least = {"items": (items, 1), "classes": (classes, 2), "size": (size, 12), "annotators": (annotators, 1)}
     for argument, (number, bound) in least.items():
-        if not isinstance(number, Integral) or number < bound:
+        if isinstance(number, bool) or not isinstance(number, Integral) or number < bound:
             raise InputError(f"synthetic data: {argument} must be a whole number of at least {bound}, got {number!r}")
     for argument, share in (("skill", skill), ("ambiguous", ambiguous), ("noise", noise)):
-        if not 0 <= share <= 1:
-            raise InputError(f"synthetic data: {argument} must be in 0 .. 1, got {share!r}")
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:
+            raise InputError(f"synthetic data: {argument} must be a number in 0 .. 1, got {share!r}")
+    if max(items * max(3 * size**2, classes), classes * size**2) > MAX_BYTES or annotators > MAX_ITEM_VOTES:
+        raise InputError(
+            f"synthetic data: expected at most {MAX_BYTES:,} bytes of images, {MAX_ITEM_VOTES:,} annotators; got {items:,} items "
+            f"of {size:,} x {size:,} pixels, {classes:,} classes, {annotators:,} annotators"
+        )
 
     truth = true_distributions(items, classes, ambiguous, stream(seed, "synthetic items"))
     phases, pixels = stream(seed, "synthetic phases"), stream(seed, "synthetic pixels")

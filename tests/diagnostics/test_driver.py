@@ -1,0 +1,117 @@
+"""Probes over finished runs: skipped when done, measured anew when the run or the settings changed, safe to interrupt."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from hardlabels.diagnostics.driver import run_probes
+from hardlabels.diagnostics.probe import Probe, matched_pairs
+from hardlabels.errors import InputError
+from hardlabels.runs.cell import Cell
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Four finished runs that hold nothing but what a driver looks at."""
+    found = {}
+    for method in ("soft", "sls"):
+        for seed in (0, 1):
+            cell = Cell("toy", "smoke", method, None, seed)
+            path = tmp_path / "outputs" / cell.folder
+            path.mkdir(parents=True)
+            (path / "fingerprint.json").write_text(json.dumps({"fingerprint": f"{method}{seed}", "data": "d"}))
+            (path / "history.csv").write_text("epoch\n0\n")
+            (path / "done").write_text("")
+            found[cell] = path
+    return found
+
+
+def probe(function, over="run", pairs=(), **settings) -> Probe:
+    return Probe("toy", function, over, "history", settings, {}, pairs)
+
+
+def test_a_probe_of_runs_writes_beside_the_run_and_is_skipped_when_done(folders, tmp_path):
+    seen = []
+
+    def measure(run, *, factor, device):
+        seen.append(run.cell)
+        yield "full/answer", np.float64(factor * run.cell.seed)
+        yield "picture", np.eye(2)
+
+    tally = run_probes([probe(measure, factor=3)], folders, tmp_path / "study", device="cpu")
+    assert (tally.computed, tally.skipped) == (4, 0)
+    path = folders[Cell("toy", "smoke", "sls", None, 1)] / "diagnostics/toy.json"
+    saved = json.loads(path.read_text())
+    assert saved["values"] == {"full/answer": 3.0}
+    assert saved["settings"] == {"factor": 3}
+    assert saved["fingerprint"] == "sls1"
+    with np.load(path.with_suffix(".npz")) as arrays:
+        np.testing.assert_array_equal(arrays["picture"], np.eye(2))
+
+    assert run_probes([probe(measure, factor=3)], folders, tmp_path / "study", device="cpu").skipped == 4
+    assert run_probes([probe(measure, factor=4)], folders, tmp_path / "study", device="cpu").computed == 4
+    (path.parent.parent / "fingerprint.json").write_text(json.dumps({"fingerprint": "trained anew", "data": "d"}))
+    tally = run_probes([probe(measure, factor=4)], folders, tmp_path / "study", device="cpu")
+    assert (tally.computed, tally.skipped) == (1, 3)
+    assert len(seen) == 9
+
+
+def test_pairs_are_kept_one_by_one_so_that_an_interruption_loses_nothing(folders, tmp_path):
+    wanted = ({"methods": ["sls", "soft"], "seeds": "same"}, {"methods": ["sls", "sls"], "seeds": "cross"})
+    calls = []
+
+    def measure(a, b, *, device):
+        calls.append((a.cell, b.cell))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        yield "full/distance", a.cell.seed + b.cell.seed
+
+    with pytest.raises(KeyboardInterrupt):
+        run_probes([probe(measure, "pairs", wanted)], folders, tmp_path / "study", device="cpu")
+    tally = run_probes([probe(measure, "pairs", wanted)], folders, tmp_path / "study", device="cpu")
+    assert (tally.computed, tally.skipped) == (2, 1)
+    saved = json.loads((tmp_path / "study/diagnostics/toy.json").read_text())
+    kept = {(str(Cell.from_folder(e["a"])), str(Cell.from_folder(e["b"]))): e["values"]["full/distance"] for e in saved["pairs"]}
+    assert kept == {
+        ("sls K=all seed=0", "sls K=all seed=1"): 1,
+        ("sls K=all seed=0", "soft K=all seed=0"): 0,
+        ("sls K=all seed=1", "soft K=all seed=1"): 2,
+    }
+
+
+def test_a_failure_is_noted_and_the_others_go_on(folders, tmp_path):
+    def measure(run, *, device):
+        if run.cell.seed:
+            raise InputError("seed 1 is not for us")
+        yield "x", 1
+
+    shutil.move(folders[Cell("toy", "smoke", "soft", None, 0)] / "history.csv", tmp_path / "elsewhere")
+    tally = run_probes([probe(measure)], folders, tmp_path / "study", device="cpu")
+    assert tally.computed == 1
+    assert len(tally.failed) == 2
+    assert "seed 1 is not for us" in tally.failed[0]
+    assert "history.csv is not there" in tally.lacking[0]
+
+
+def test_what_a_probe_needs_is_checked_before_any_run_is_touched(folders, tmp_path):
+    def measure(run, *, device):
+        yield "x", 1
+
+    def before(**settings):
+        raise InputError("no such file")
+
+    refusing = Probe("late", measure, "run", "history", {}, {}, (), before)
+    with pytest.raises(InputError, match="no such file"):
+        run_probes([probe(measure), refusing], folders, tmp_path / "study", device="cpu")
+    assert not list(tmp_path.rglob("toy.json"))
+
+
+def test_cross_pairs_of_two_methods_join_all_different_seeds():
+    cells = [Cell("d", "r", method, k, seed) for method in ("soft", "sls") for k in (5, None) for seed in range(3)]
+    pairs = list(matched_pairs(cells, [{"methods": ["sls", "soft"], "seeds": "cross"}]))
+    assert len(pairs) == 2 * 6
+    assert all(a.K == b.K and a.seed != b.seed and (a.method, b.method) == ("sls", "soft") for a, b in pairs)
+    with pytest.raises(InputError, match="seeds must be one of same, cross"):
+        list(matched_pairs(cells, [{"methods": ["sls", "soft"], "seeds": "any"}]))

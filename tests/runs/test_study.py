@@ -1,0 +1,70 @@
+"""A study is a list of cells: its grid, the commands that train it, and what it refuses."""
+
+import shlex
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import OmegaConf
+
+from hardlabels.configuration import CONF, compose_command
+from hardlabels.errors import InputError
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.study import Study
+
+
+def load(name: str) -> Study:
+    return Study.from_config(compose_command("reproduce", [f"study={name}"]).study)
+
+
+def test_the_papers_four_grids_have_the_papers_numbers_of_runs():
+    """170 runs as listed (10 x 5 + 4 x 5 + 4 x 4 x 5 + 4 x 5), fewer where a cell serves two grids. Ours also lists the soft
+    runs that table 3 copies from table 2."""
+    sizes = {name: len(load(name).cells()) for name in ("main", "family", "sparse", "resampling")}
+    assert sizes == {"main": 50, "family": 25, "sparse": 80, "resampling": 20}
+    distinct = {cell for name in sizes for cell in load(name).cells()}
+    # family shares soft and sls with main (10), resampling shares hold = 1 with both (5).
+    assert len(distinct) == 50 + 25 + 80 + 20 - 10 - 5
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in (CONF / "study").glob("*.yaml")))
+def test_the_commands_of_a_study_train_exactly_its_cells(name):
+    """Hydra's own parser expands the overrides; composing a cell gives the cell that the study lists."""
+    study, composed = load(name), []
+    for command in study.commands():
+        words = shlex.split(command)
+        assert words[:4] == ["python", "-m", "hardlabels.train", "-m"]
+        from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+
+        overrides = OverridesParser.create().parse_overrides(words[4:])
+        [jobs] = BasicSweeper.split_arguments(overrides, max_batch_size=None)
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            # Every method and K once is enough: composing takes a while, and seeds are numbers.
+            composed += [Cell.from_config(compose("train", list(job))) for job in jobs if job[-1] == "seed=0"]
+    assert set(composed) == {cell for cell in study.cells() if cell.seed == 0}
+
+
+def test_a_tag_belongs_to_every_cell_and_to_the_command():
+    settings = {"name": "t", "data": "synthetic", "recipe": "smoke", "tag": "wide", "grid": [{"method": "soft"}]}
+    study = Study.from_config(OmegaConf.create(settings))
+    assert study.cells() == [Cell("synthetic", "smoke,tag=wide", "soft", None, 0)]
+    assert study.commands()[0].endswith("run.tag=wide")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"grid": []}, "empty grid"),
+        ({"grid": [{"seed": "range(2)"}]}, "needs a method"),
+        ({"grid": [{"method": ["nope"]}]}, "method must be one of .*soft"),
+        ({"grid": [{"method": "../../etc"}]}, "method must be one of"),
+        ({"grid": [{"method": "soft", "K": [0]}]}, "K must be a number of votes"),
+        ({"grid": [{"method": "soft", "recipe.epochs": [3]}]}, "a grid's axes are"),
+        ({"grid": [{"method": "soft", "seed": []}]}, "expected a value, a list of values"),
+        ({"name": "../up"}, "study.name must be made of"),
+    ],
+)
+def test_a_grid_that_cannot_be_is_refused(changes, message):
+    settings = {"name": "t", "data": "synthetic", "recipe": "smoke", "grid": [{"method": "soft"}], **changes}
+    with pytest.raises(InputError, match=message):
+        Study.from_config(OmegaConf.create(settings)).cells()
