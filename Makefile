@@ -1,4 +1,4 @@
-# make demo   the main job on built-in data: a small grid, a table, a picture (at most 3 minutes after the install)
+# make demo   the main job on built-in data: a small grid, probes, a report with tables and figures (at most 3 minutes after the install)
 # make bench  ratios against a bare loop, a conventional pipeline, a plain loader (at most 6 minutes)
 # make test   lint, types, doctests, tests: what CI runs
 PYTHON ?= python3
@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 .PHONY: demo test lint bench clean
 
 demo: $(STAMP)
-	$(BIN)/python -m hardlabels.train -m data=synthetic recipe=smoke method=soft,sls,multipass,majority K=5,null 'seed=range(3)'
+	$(BIN)/python -m hardlabels.reproduce study=demo
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest

@@ -49,6 +49,10 @@ class Grid(Callback):
         self.cells: dict[Path, Cell] = {}
         self._bar: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels into a launcher's jobs: the bar and the list of cells stay with the command."""
+        return {"cells": {}, "_bar": None}
+
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Check all cells, then show how many there are."""
         try:

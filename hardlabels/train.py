@@ -1,5 +1,6 @@
 """Train one cell, or with ``-m`` a grid of cells: ``python -m hardlabels.train -m method=sls,multipass 'seed=range(10)'``."""
 
+import os
 import subprocess
 import sys
 import traceback
@@ -76,6 +77,7 @@ def launch(cfg: DictConfig) -> None:
             complain(f"error: {error}. The same command goes on from there once this is put right")
             sys.exit(1)
         return
+    os.chdir(hydra_cfg.runtime.cwd)  # workers of a Ray cluster start in the cluster's folder
     try:
         if uses_several_processes(cfg):
             train_in_a_process_of_its_own(overrides)

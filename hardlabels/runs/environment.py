@@ -36,7 +36,7 @@ def describe_environment(device: str, threads: int, processes: int = 1) -> dict[
         "threads": threads,
         "device": device,
         "processes": processes,
-        "CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES"),
+        **{name: os.environ[name] for name in ("CUDA_VISIBLE_DEVICES", "SLURM_JOB_ID") if name in os.environ},
         "packages": {name: _version(name) for name in PACKAGES},
     }
 

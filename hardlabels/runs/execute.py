@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from hydra.utils import get_class, get_method, instantiate
 from lightning import Trainer
+from lightning.fabric.plugins.environments import SLURMEnvironment, TorchElasticEnvironment
 from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.delivery import Delivery
@@ -64,6 +65,7 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
         use_distributed_sampler=False,
         num_sanity_val_steps=0,
         log_every_n_steps=1,
+        plugins=_slurm(),
     )
     if trainer.world_size > 1:
         synchronised(network, trainer.strategy.root_device)
@@ -138,6 +140,12 @@ def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(torch_seed(cfg.seed, "weights"))
         return instantiate(settings, num_classes=source.votes.num_classes)
+
+
+def _slurm() -> SLURMEnvironment | None:
+    """Inside a SLURM job: Lightning must not requeue it, since submitit does, and the run resumes by itself."""
+    inside = SLURMEnvironment.detect() and not TorchElasticEnvironment.detect()
+    return SLURMEnvironment(auto_requeue=False) if inside else None
 
 
 def _quiet_lightning() -> None:
