@@ -7,11 +7,14 @@ The stages, in the order in which data flow; each imports only those before it:
     delivery    what each epoch shows for each item: one file a method
     learning    batches, augmentation, the network, one LightningModule for all methods
     metrics     how well predictions match the annotators
-    runs        a cell's coordinates, its folder, training it, going on after an interruption
-    reporting   tables and pictures
+    runs        a cell's coordinates, its folder, training it, going on after an interruption; finished runs as one table
+    diagnostics probes of finished runs: one file a probe
+    statistics  paired tests, Holm, intervals, equivalence
+    reporting   tables, figures, claims, the page
 
 Beside them: ``randomness`` (the only place where a seed becomes randomness), ``errors``, ``console``, ``configuration``.
-``train`` (``python -m hardlabels.train``) and ``score`` are the entry points, ``grid`` is what Hydra's multirun calls.
+``train`` (``python -m hardlabels.train``), ``diagnose``, ``report``, ``reproduce``, ``dashboard`` and ``score`` are the commands;
+``grid`` is what Hydra's multirun calls.
 """
 
 from hardlabels.errors import InputError

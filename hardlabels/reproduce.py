@@ -60,12 +60,23 @@ def reproduce(configs: list[DictConfig], overrides: list[list[str]], train: list
         for block in study.blocks:
             if all(RunDirectory(Path(cfg.outputs) / cell.folder).is_done() for cell in block.cells()):
                 continue
-            failed += _step("hardlabels.train", ["-m", *block.overrides(), f"outputs={cfg.outputs}", *train])
+            failed += _step("hardlabels.train", ["-m", *block.overrides(), f"outputs={cfg.outputs}", *_grouped(train, study.name)])
     for study, cfg, words in zip(studies, configs, overrides, strict=True):
         if study.probes if cfg.probe is None else cfg.probe:
             failed += _step("hardlabels.diagnose", words)
-        failed += _step("hardlabels.report", [word for word in words if not word.startswith(("device=", "probe="))])
+        own = [word for word in words if not word.startswith(("device=", "probe="))]
+        failed += _step("hardlabels.report", [*own, *(word for word in train if word.startswith("logger"))])
     return failed
+
+
+def _grouped(train: list[str], study: str) -> list[str]:
+    """The arguments for training; at W&B the runs of a study are a group.
+
+    >>> _grouped(["logger=wandb"], "main")
+    ['logger=wandb', 'logger.group=main']
+    """
+    named = any(word.startswith("logger.group=") for word in train)
+    return [*train, f"logger.group={study}"] if "logger=wandb" in train and not named else train
 
 
 def _step(module: str, arguments: list[str]) -> bool:

@@ -4,7 +4,6 @@ import argparse
 import json
 import math
 import sys
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,9 @@ from hardlabels.errors import InputError
 from hardlabels.metrics.bootstrap import LEVEL, RECOMPUTED, SCORES, TESTED, Assessment, Interval, assess
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes, slice_masks
+from hardlabels.votes.arrays import read_arrays
+
+MAX_RESAMPLES = 100_000  # their scores are kept in memory
 
 # ---- reading ----
 
@@ -33,43 +35,6 @@ class Predictions:
     index: np.ndarray | None = None
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a file by name; an ``.npy`` or ``.csv`` has one, of the empty name. Nothing pickled is ever loaded."""
-    if path.suffix not in (".npy", ".npz", ".csv"):
-        raise InputError(f"{path}: expected a file .npy, .npz or .csv, got {path.suffix or 'no ending'!r}")
-    try:
-        if path.suffix == ".csv":
-            return {"": _read_csv(path)}
-        loaded = np.load(path, allow_pickle=False)
-        return {"": loaded} if isinstance(loaded, np.ndarray) else {name: loaded[name] for name in loaded.files}
-    except InputError:
-        raise
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"{path}: expected plain numeric arrays as np.save writes them, found: {str(error).splitlines()[0]}"
-        ) from error
-
-
-def _read_csv(path: Path) -> np.ndarray:
-    """A numeric table; a first line that is no row of numbers is a header."""
-    rows: list[list[float]] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = [float(cell) for cell in line.replace('"', "").split(",")]
-        except ValueError as error:
-            if number == 1:
-                continue
-            raise InputError(f"{path}: expected numbers separated by commas; line {number}: {error}") from None
-        if rows and len(row) != len(rows[0]):
-            raise InputError(f"{path}: expected {len(rows[0])} numbers a line; line {number} has {len(row)}")
-        rows.append(row)
-    return np.array(rows, dtype=np.float64).reshape(len(rows), -1 if rows else 0)
-
-
 def read_predictions(path: Path, kind: str | None = None) -> Predictions:
     """Predictions of any kind as log-probabilities.
 
@@ -79,15 +44,31 @@ def read_predictions(path: Path, kind: str | None = None) -> Predictions:
     """
     arrays = read_arrays(path)
     if path.suffix == ".npz" and "logits" not in arrays:
-        raise InputError(
-            f"{path}: expected an array 'logits', as in a run's predictions.npz; found {', '.join(arrays) or 'none'}"
-        )
+        found = ", ".join(map(repr, arrays))[:200] or "none"
+        raise InputError(f"{path}: expected an array 'logits', as in a run's predictions.npz; found {found}")
     table = arrays.get("logits", arrays.get(""))
     if table is None or table.ndim != 2 or 0 in table.shape or table.dtype.kind not in "iufb":
         found = "nothing" if table is None else f"shape {table.shape}, type {table.dtype}"
         raise InputError(f"{path}: expected a numeric matrix of items x classes, got {found}")
     log_q, understood = to_log_q(table.astype(np.float64), "logits" if "logits" in arrays else kind, str(path))
-    return Predictions(log_q, understood, arrays.get("p"), arrays.get("index"))
+    if (index := arrays.get("index")) is not None:
+        check_index(index, len(table), f"{path}, index")
+    return Predictions(log_q, understood, arrays.get("p"), index)
+
+
+def check_index(index: np.ndarray, items: int, where: str) -> None:
+    """Refuse positions of items that are not whole, not one an item, negative, or twice the same.
+
+    >>> check_index(np.array([4, 2]), 2, "index")
+    """
+    if index.shape != (items,) or index.dtype.kind not in "iu":
+        raise InputError(f"{where}: expected {items} whole numbers, one an item, got shape {index.shape}, type {index.dtype}")
+    _, first = np.unique(index, return_index=True)
+    bad = index < 0
+    bad[np.setdiff1d(np.arange(items), first)] = True
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(f"{where}: expected every item once, by its position from 0; row {row} is {index[row]}")
 
 
 def to_log_q(table: np.ndarray, kind: str | None, where: str) -> tuple[np.ndarray, str]:
@@ -100,7 +81,8 @@ def to_log_q(table: np.ndarray, kind: str | None, where: str) -> tuple[np.ndarra
     ('probabilities', 'logits')
     """
     _refuse(np.isnan(table).any(1) | (table == np.inf).any(1), table, where, "numbers below infinity")
-    proper = (table >= 0).all(1) & (np.abs(table.sum(1) - 1) <= 1e-3)
+    with np.errstate(over="ignore"):  # of huge logits
+        proper = (table >= 0).all(1) & (np.abs(table.sum(1) - 1) <= 1e-3)
     if kind is None and 0.5 < proper.mean() < 1:
         expected = "rows that all sum to 1, or none (--logits or --probabilities tells what they are)"
         _refuse(~proper, table, where, expected)
@@ -127,8 +109,9 @@ def read_votes(path: Path) -> Votes:
         raise InputError(f"{path}: expected votes as .npy or .csv of items x classes, got an .npz")
     table = arrays[""]
     shares = table.ndim == 2 and table.size and table.dtype.kind == "f" and (table != np.floor(table)).any()
-    if shares and (np.abs(table.sum(1) - 1) <= 1e-3).mean() > 0.5:
-        return Votes.from_probabilities(table, where=str(path))
+    with np.errstate(over="ignore", invalid="ignore"):  # of what Votes refuses
+        if shares and (np.abs(table.sum(1) - 1) <= 1e-3).mean() > 0.5:
+            return Votes.from_probabilities(table, where=str(path))
     return Votes.from_counts(table, where=str(path))
 
 
@@ -145,7 +128,10 @@ def match(path: Path, predictions: Predictions, votes_path: Path | None) -> tupl
     else:
         raise InputError(f"{path}: votes are needed beside it (only a run's predictions.npz holds its own)")
     masks, index = slice_masks(votes), predictions.index
-    if votes_path is not None and index is not None and len(index) and index.max() < len(votes):
+    if votes_path is not None and index is not None and (len(votes) != len(index) or index.max() < len(votes)):
+        if index.max() >= len(votes):
+            row = int((index >= len(votes)).argmax())
+            raise InputError(f"{path}, index: expected positions in the {len(votes)} items of {where}; row {row} is {index[row]}")
         votes, masks = votes.take(index), {name: mask[index] for name, mask in masks.items()}
     if (found := predictions.log_q.shape) != (wanted := (len(votes), votes.num_classes)):
         raise InputError(f"{path}: expected {wanted[0]} items x {wanted[1]} classes as in {where}, got {found[0]} x {found[1]}")
@@ -226,8 +212,8 @@ def captions(resamples: int, *, votes: bool, versus: bool) -> list[str]:
 
 def run(args: argparse.Namespace) -> None:
     """Read, score every slice, print."""
-    if args.resamples < 2:
-        raise InputError(f"--resamples must be at least 2, got {args.resamples}")
+    if not 2 <= args.resamples <= MAX_RESAMPLES:
+        raise InputError(f"--resamples must be 2 .. {MAX_RESAMPLES}, got {args.resamples}")
     stream(args.seed, "bootstrap items")  # refuses a bad seed now, not after the first lines
     paths = [args.predictions] + ([args.other] if args.other else [])
     models = [read_predictions(path, args.kind) for path in paths]

@@ -5,8 +5,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import torch
-from curvlinops import HessianLinearOperator  # type: ignore[import-untyped]
 from torch import Tensor, nn
+
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", message=".*torch.jit.script.*")  # einconv, which curvlinops imports
+    from curvlinops import HessianLinearOperator  # type: ignore[import-untyped]
 
 CHECK_PRODUCTS = 2
 """What curvlinops' check for determinism makes before anything else, beside two gradients."""

@@ -12,7 +12,10 @@ from scipy.special import xlogy
 from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.votes.distances import entropy
+from hardlabels.votes.matrix import finite_matrix, numeric, refuse_rows, short
 
+MAX_ITEM_VOTES = 10**6  # more is no vote count but something else, such as an id
+MAX_VOTES = 1 << 28  # of a table: a short file of large counts must not fill the memory. Larger ones come as labels
 BLOCK_VOTES = 1 << 18  # derived quantities are computed over blocks of items with about this many votes
 ENTROPY_DECIMALS = (
     10  # [3, 1, 1] and [1, 3, 1] have one entropy, but their sums differ in the last bit: slices and ranks need ties
@@ -48,10 +51,15 @@ class Votes:
             counts: how many annotators chose each class.
             where: the name that error messages give to this table.
         """
-        table = _finite_matrix(counts, where)
-        _refuse_rows(table < 0, table, where, "counts of at least 0")
-        _refuse_rows(table != np.floor(table), table, where, "whole counts")
-        _refuse_rows((table.sum(1) == 0)[:, None], table, where, "at least one vote an item")
+        table = finite_matrix(counts, where)
+        refuse_rows(table < 0, table, where, "counts of at least 0")
+        refuse_rows(table != np.floor(table), table, where, "whole counts")
+        with np.errstate(over="ignore"):  # infinite then, and refused
+            total = table.sum(1)
+        refuse_rows((total == 0)[:, None], table, where, "at least one vote an item")
+        limit = f"at most {MAX_ITEM_VOTES:,} votes an item (is a column an id?)"
+        refuse_rows((total > MAX_ITEM_VOTES)[:, None], table, where, limit)
+        _refuse_many(float(total.sum()), where)
         n, c = table.shape
         table = table.astype(np.int64)
         labels = np.repeat(np.tile(np.arange(c, dtype=_label_dtype(c)), n), table.ravel())
@@ -64,9 +72,9 @@ class Votes:
         >>> Votes.from_labels([2, 0, 1], [0, 2, 3], 3).counts.tolist()
         [[1, 0, 1], [0, 1, 0]]
         """
-        flat, given = _numeric(labels, 1, where, "a flat list of votes"), _numeric(offsets, 1, where, "a flat list of offsets")
+        flat, given = numeric(labels, 1, where, "a flat list of votes"), numeric(offsets, 1, where, "a flat list of offsets")
         if len(given) < 2 or given[0] != 0 or given[-1] != len(flat) or np.any(given != np.floor(given)):
-            raise InputError(f"{where}: offsets must be whole, from 0 to the number of votes, {len(flat)}, got {_short(given)}")
+            raise InputError(f"{where}: offsets must be whole, from 0 to the number of votes, {len(flat)}, got {short(given)}")
         edges = given.astype(np.int64)
         if len(empty := np.flatnonzero(np.diff(edges) < 1)):
             span = f"{edges[empty[0]]} to {edges[empty[0] + 1]}"
@@ -83,10 +91,10 @@ class Votes:
         >>> Votes.from_probabilities([[0.3, 0.7]]).has_votes
         False
         """
-        table = _finite_matrix(p, where)
-        _refuse_rows(table < 0, table, where, "probabilities of at least 0")
+        table = finite_matrix(p, where)
+        refuse_rows(table < 0, table, where, "probabilities of at least 0")
         total = table.sum(1, keepdims=True)
-        _refuse_rows(np.abs(total - 1) > 1e-4, table, where, "rows that sum to 1")
+        refuse_rows(np.abs(total - 1) > 1e-4, table, where, "rows that sum to 1")
         return cls(None, None, table.shape[1], table / total)
 
     # ---- the table itself ----
@@ -210,6 +218,7 @@ class Votes:
         if k < 1:
             raise InputError(f"K must be at least 1 vote an item (or null for all votes), got {k}")
         n, rng = len(self), stream(seed, "subsample", k)
+        _refuse_many(float(n) * k, f"K={k} for {n} items")
         labels = np.empty((n, k), dtype=_label_dtype(self.num_classes))
         for j in range(k):  # K independent draws from p_i are Multinomial(K, p_i)
             labels[:, j] = self.draw(rng)
@@ -249,6 +258,11 @@ def blocks(offsets: np.ndarray) -> Iterator[tuple[int, int]]:
     return ((lo, hi) for lo, hi in pairwise([*edges, len(offsets) - 1]) if lo < hi)
 
 
+def _refuse_many(votes: float, where: str) -> None:
+    if votes > MAX_VOTES:
+        raise InputError(f"{where}: expected at most {MAX_VOTES:,} votes in all, got {votes:,.0f}")
+
+
 def _label_dtype(num_classes: int) -> np.dtype:
     """The smallest unsigned type that holds a class: votes are the one array that grows with the data."""
     return np.min_scalar_type(num_classes - 1)
@@ -261,37 +275,3 @@ def _sorted_within(labels: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     if not np.any((labels[1:] < labels[:-1]) & inside[1:]):
         return labels
     return labels[np.lexsort((labels, np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))))]
-
-
-def _numeric(values: npt.ArrayLike, ndim: int, where: str, expected: str) -> np.ndarray:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise InputError(f"{where}: expected {expected}, got rows of different lengths") from error
-    if array.ndim != ndim or array.dtype.kind not in "iufb":
-        raise InputError(f"{where}: expected {expected}, got shape {array.shape}, type {array.dtype}")
-    return array
-
-
-def _finite_matrix(values: npt.ArrayLike, where: str) -> np.ndarray:
-    table = _numeric(values, 2, where, "a numeric matrix of items x classes")
-    if 0 in table.shape:
-        raise InputError(f"{where}: expected at least one item and one class, got shape {table.shape}")
-    table = table.astype(np.float64)
-    _refuse_rows(~np.isfinite(table), table, where, "finite numbers")
-    return table
-
-
-def _refuse_rows(bad: np.ndarray, table: np.ndarray, where: str, expected: str) -> None:
-    """Name the first bad row, and its first bad class where ``bad`` is (N, C) and not (N, 1)."""
-    rows = np.flatnonzero(bad.any(1))
-    if len(rows):
-        more = f" ({len(rows)} such rows)" if len(rows) > 1 else ""
-        row, column = rows[0], bad[rows[0]].argmax()
-        cell = f", with {table[row, column]:.9g} at class {column}" if bad.shape == table.shape else ""
-        raise InputError(f"{where}: expected {expected}; row {row} is {_short(table[row])}{cell}{more}")
-
-
-def _short(row: np.ndarray) -> str:
-    values = [f"{value:.9g}" for value in row[:12]]
-    return f"[{', '.join(values)}]" if len(row) <= 12 else f"[{', '.join(values[:11])}, ..., {row[-1]:.9g}]"
