@@ -7,6 +7,7 @@ from omegaconf import DictConfig
 
 from hardlabels.configuration import CONF, compose_command
 from hardlabels.console import complain, say, stop_bars
+from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
@@ -62,9 +63,8 @@ def main() -> None:
     """The command: exit code 2 for bad input, 1 when a probe failed."""
     try:
         failed = diagnose(compose_command("diagnose", sys.argv[1:], lists=("probe",)))
-    except InputError as error:
-        complain(f"error: {error}")
-        sys.exit(2)
+    except MISTAKES as error:
+        refuse(error)
     finally:
         stop_bars()
     sys.exit(1 if failed else 0)

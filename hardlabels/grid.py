@@ -13,8 +13,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.configuration import refuse_hidden_changes
 from hardlabels.console import bars, complain, console, say, stop_bars
-from hardlabels.errors import InputError
+from hardlabels.entry import MISTAKES, refuse
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.checks import check_config
 from hardlabels.runs.directory import RunDirectory, training_config
 
 
@@ -22,7 +23,8 @@ def expand(config: DictConfig) -> dict[Path, Cell]:
     """The cells of a multirun, by folder, each checked: a mistake in the last cell is found before the first one runs."""
     loader = GlobalHydra.instance().config_loader()
     parser = OverridesParser.create(config_loader=loader)
-    [jobs] = BasicSweeper.split_arguments(parser.parse_overrides(list(config.hydra.overrides.task)), max_batch_size=None)
+    asked: Any = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)
+    [jobs] = BasicSweeper.split_arguments(parser.parse_overrides(asked), max_batch_size=None)
     cells = {}
     composed: dict[tuple[str, ...], DictConfig] = {}
     for overrides in jobs:
@@ -35,6 +37,7 @@ def expand(config: DictConfig) -> dict[Path, Cell]:
         for number in parser.parse_overrides(numbers):
             OmegaConf.update(cfg, number.key_or_group, number.value())
         cell = Cell.from_config(cfg)
+        check_config(cfg)
         refuse_hidden_changes(overrides, cfg.run.tag)
         folder = Path(cfg.outputs) / cell.folder
         RunDirectory(folder).check(training_config(cfg))
@@ -57,9 +60,8 @@ class Grid(Callback):
         """Check all cells, then show how many there are."""
         try:
             self.cells = expand(config)
-        except InputError as error:
-            complain(f"error: {error}")
-            sys.exit(2)
+        except MISTAKES as error:
+            refuse(error)
         except Exception:  # Hydra would turn it into a warning and go on
             traceback.print_exc()
             sys.exit(1)

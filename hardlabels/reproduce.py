@@ -9,7 +9,7 @@ from rich.table import Table
 
 from hardlabels.configuration import compose_command
 from hardlabels.console import complain, console, say
-from hardlabels.errors import InputError
+from hardlabels.entry import MISTAKES, refuse
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.study import Study, quoted
@@ -60,7 +60,9 @@ def reproduce(configs: list[DictConfig], overrides: list[list[str]], train: list
         for block in study.blocks:
             if all(RunDirectory(Path(cfg.outputs) / cell.folder).is_done() for cell in block.cells()):
                 continue
-            failed += _step("hardlabels.train", ["-m", *block.overrides(), f"outputs={cfg.outputs}", *_grouped(train, study.name)])
+            failed += _step(
+                "hardlabels.train", ["-m", *block.overrides(), f"outputs={cfg.outputs}", *_grouped(train, study.name)]
+            )
     for study, cfg, words in zip(studies, configs, overrides, strict=True):
         if study.probes if cfg.probe is None else cfg.probe:
             failed += _step("hardlabels.diagnose", words)
@@ -92,9 +94,8 @@ def main() -> None:
         configs = [compose_command("reproduce", words, lists=("probe",)) for words in overrides]
         console.print(plan([Study.from_config(cfg.study) for cfg in configs], Path(configs[0].outputs), train))
         failed = 0 if dry else reproduce(configs, overrides, train)
-    except InputError as error:
-        complain(f"error: {error}")
-        sys.exit(2)
+    except MISTAKES as error:
+        refuse(error)
     except KeyboardInterrupt:
         complain("stopped; the same command goes on where it was")
         sys.exit(130)

@@ -6,29 +6,34 @@ import sys
 import traceback
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.configuration import CONF, refuse_hidden_changes
 from hardlabels.console import complain, say, stop_bars
 from hardlabels.entry import MISTAKES, refuse, run
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.checks import check_config
 from hardlabels.runs.directory import RunDirectory, training_config
 from hardlabels.runs.files import StorageError, write_text
 from hardlabels.runs.lock import Held
+from hardlabels.runs.reading import read_json
 from hardlabels.stopping import Stopped, stoppable
 
 
 def train(cfg: DictConfig, overrides: list[str]) -> Path:
     """Check one cell's configuration, skip it when it is finished, train it otherwise. Returns its folder."""
     cell = Cell.from_config(cfg)
+    check_config(cfg)
     refuse_hidden_changes(overrides, cfg.run.tag)
     directory = RunDirectory(Path(cfg.outputs) / cell.folder)
     directory.check(training_config(cfg))
     if directory.is_done():
+        read_json(directory.result, ("best", "last", "items"))  # damaged since?
         say(f"finished already, skipped: {directory.path}")
         return directory.path
 
@@ -64,7 +69,8 @@ def train_in_a_process_of_its_own(overrides: list[str]) -> None:
 def launch(cfg: DictConfig) -> None:
     """One job of Hydra's: the single run, or one cell of a multirun."""
     hydra_cfg = HydraConfig.get()
-    overrides = list(hydra_cfg.overrides.task)
+    # Not resolved: what ${...} means in an override is a matter of the whole configuration.
+    overrides: Any = OmegaConf.to_container(hydra_cfg.overrides.task, resolve=False)
     if hydra_cfg.mode is not RunMode.MULTIRUN:
         try:
             train(cfg, overrides)

@@ -28,8 +28,8 @@ def test_a_grid_ends_in_a_table_and_a_picture(command, tiny, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["method=slss"], 1, "deterministic_control"),  # Hydra lists what there is
-        (["data=mnist"], 1, "cifar10h"),
+        (["method=slss"], 2, "deterministic_control"),  # Hydra lists what there is
+        (["data=mnist"], 2, "cifar10h"),
         (["K=0"], 2, "K must be a number of votes of at least 1"),
         (["seed=x"], 2, "seed must be an integer"),
         (["recipe.epochs=3", "run.tag=null"], 2, "run.tag=NAME"),

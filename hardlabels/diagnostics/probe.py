@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hydra.utils import get_method
 from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.configuration import CONF
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.targets import locate, probe_function
 
 # Keys of a probe's yaml that are no arguments of its function.
 ABOUT = ("name", "_target_", "over", "needs", "pairs", "before")
@@ -56,13 +56,13 @@ class Probe:
                 raise InputError(f"probe {given['name']}: {field} must be one of {', '.join(allowed)}, got {given.get(field)!r}")
         return cls(
             ",".join([given["name"], *changed]),
-            get_method(given["_target_"]),
+            probe_function(given["_target_"], f"{given['name']}._target_"),
             given["over"],
             given["needs"],
             settings,
             {key: given[key] for key in WHERE if key in given},
             tuple(given.get("pairs") or ()),
-            get_method(given["before"]) if given.get("before") else None,
+            locate(f"{given['name']}.before", given["before"]) if given.get("before") else None,
         )
 
     def lacks(self, directory: RunDirectory) -> str | None:

@@ -1,6 +1,5 @@
 """The summary of a grid: mean ± SD over seeds of the main metrics, as a table and a picture."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from rich.table import Table
 from hardlabels.metrics import METRICS
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.reading import read_json
 
 COLUMNS = ("soft_nll", "hard_acc", "ece_eqmass", "ent_corr")  # as in the paper's tables 2 and 3
 
@@ -22,7 +22,7 @@ def read_results(folders: Iterable[Path], checkpoint: str = "best") -> pd.DataFr
     for folder in folders:
         cell, directory = Cell.from_folder(folder), RunDirectory(folder)
         if directory.is_done():
-            metrics = json.loads(directory.result.read_text())[checkpoint]["full"]
+            metrics = read_json(directory.result, ("best", "last"))[checkpoint]["full"]
             rows.append({"method": cell.method, "K": np.inf if cell.K is None else cell.K, "seed": cell.seed, **metrics})
     return pd.DataFrame(rows, columns=["method", "K", "seed", *METRICS]).astype(dict.fromkeys(METRICS, float))
 

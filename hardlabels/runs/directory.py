@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from hardlabels.errors import InputError
 from hardlabels.runs.files import write_atomically, write_json, write_text
 from hardlabels.runs.lock import holder
+from hardlabels.runs.reading import read_json, read_table
 
 
 def training_config(cfg: DictConfig) -> dict[str, Any]:
@@ -82,10 +84,10 @@ class RunDirectory:
         """
         if not self.identity.is_file():
             return
-        saved = json.loads(self.identity.read_text())
+        saved = read_json(self.identity, ("fingerprint", "training", "data"))
         changes = _differences(saved["training"], training)
         if data is not None and saved["data"] != data:
-            changes.append(f"the data's content: {saved['data'][:12]} there, {data[:12]} now")
+            changes.append(f"the data's content: {str(saved['data'])[:12]} there, {data[:12]} now")
         if changes:
             raise InputError(
                 f"{self.path} holds a run with another configuration ({'; '.join(changes)}): "
@@ -94,8 +96,8 @@ class RunDirectory:
 
     def start(self, cfg: DictConfig, training: dict[str, Any], data: str, environment: dict[str, Any]) -> None:
         """Say what this run is, before it begins. A resumed run keeps the first environment and appends its own."""
+        earlier = read_json(self.environment, kind=list) if self.environment.is_file() else []
         write_text(self.config, OmegaConf.to_yaml(cfg, resolve=True))
-        earlier = json.loads(self.environment.read_text()) if self.environment.is_file() else []
         write_json(self.environment, [*earlier, environment])
         write_json(self.identity, {"fingerprint": fingerprint(training, data), "data": data, "training": training})
         self.error.unlink(missing_ok=True)
@@ -109,15 +111,9 @@ class RunDirectory:
         writer.writerows(rows)
         write_text(self.history, text.getvalue())
 
-    def read_history(self) -> list[dict[str, float]]:
-        """The rows of ``history.csv``, numbers as numbers."""
-        if not self.history.is_file():
-            return []
-        with self.history.open(newline="") as file:
-            return [
-                {key: int(value) if key == "epoch" else float(value) for key, value in row.items() if value != ""}
-                for row in csv.DictReader(file)
-            ]
+    def read_history(self, columns: Sequence[str] = ()) -> list[dict[str, float]]:
+        """The rows of ``history.csv``, numbers as numbers; refuses a row without these columns."""
+        return read_table(self.history, columns) if self.history.is_file() else []
 
     def write_predictions(self, **arrays: np.ndarray) -> None:
         """``predictions.npz``: logits (best), logits_last, index, p."""

@@ -1,14 +1,12 @@
 """One cell, from its configuration to its result."""
 
-import json
 import logging
 import warnings
 from contextlib import nullcontext
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import torch
-from hydra.utils import get_class, get_method, instantiate
 from lightning import Trainer
 from lightning.fabric.plugins.environments import SLURMEnvironment, TorchElasticEnvironment
 from omegaconf import DictConfig, OmegaConf
@@ -23,12 +21,17 @@ from hardlabels.metrics import score
 from hardlabels.metrics.accumulate import PredictionMetrics
 from hardlabels.randomness import torch_seed
 from hardlabels.runs.cell import Cell, method_settings
+from hardlabels.runs.checkpoint import network_state
+from hardlabels.runs.checks import settings_of
+from hardlabels.runs.data import load_source
 from hardlabels.runs.directory import RunDirectory, fingerprint, training_config
 from hardlabels.runs.environment import describe_environment
-from hardlabels.runs.keeper import Keeper, load_checkpoint
+from hardlabels.runs.keeper import Keeper
 from hardlabels.runs.lock import hold
 from hardlabels.runs.loggers import close_loggers, make_loggers
 from hardlabels.runs.progress import RunProgress
+from hardlabels.runs.reading import read_json
+from hardlabels.runs.targets import check_settings, delivery_class, network_class, optimizer_class
 from hardlabels.sources.source import Source
 
 
@@ -45,34 +48,36 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
     part = next(iter(datamodule.parts))
     monitor = f"{part}/soft_nll"
     scored = [(part, name) for part in datamodule.parts for name in datamodule.views]
-    module = Classifier(
-        network, instantiate(cfg.recipe.optimizer), epochs=cfg.recipe.epochs, metrics=PredictionMetrics, scored=scored
-    )
+    module = Classifier(network, make_optimizer(cfg, network), epochs=cfg.recipe.epochs, metrics=PredictionMetrics, scored=scored)
     if cfg.model.compile:
         network.compile(backend="inductor" if cfg.model.compile is True else cfg.model.compile)
 
     keeper = Keeper(directory, monitor)
     resolved: Any = OmegaConf.to_container(cfg, resolve=True)
     run_id = fingerprint(training, source.fingerprint)
-    trainer = Trainer(
-        **resolved["trainer"],
-        max_epochs=cfg.recipe.epochs,
-        logger=make_loggers(resolved["logger"], directory.path, cell, run_id, resolved),
-        callbacks=[RunProgress(cell, monitor), keeper],
-        default_root_dir=directory.path,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        use_distributed_sampler=False,
-        num_sanity_val_steps=0,
-        log_every_n_steps=1,
-        plugins=_slurm(),
-    )
+    with settings_of("logger"):
+        loggers = make_loggers(resolved["logger"], directory.path, cell, run_id, resolved)
+    with settings_of("trainer"):
+        trainer = Trainer(
+            **resolved["trainer"],
+            max_epochs=cfg.recipe.epochs,
+            logger=loggers,
+            callbacks=[RunProgress(cell, monitor), keeper],
+            default_root_dir=directory.path,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            use_distributed_sampler=False,
+            num_sanity_val_steps=0,
+            log_every_n_steps=1,
+            plugins=_slurm(),
+        )
     if trainer.world_size > 1:
         synchronised(network, trainer.strategy.root_device)
     result: dict[str, Any] = {}
     with hold(directory.lock) if trainer.is_global_zero else nullcontext():
         if directory.is_done():  # by another process, since we looked
-            return json.loads(directory.result.read_text())
+            return read_json(directory.result, ("best", "last", "items"))
+        keeper.prepare(network, cfg.recipe.epochs)
         if trainer.is_global_zero:
             device, threads = str(trainer.strategy.root_device), torch.get_num_threads()
             directory.start(cfg, training, source.fingerprint, describe_environment(device, threads, trainer.world_size))
@@ -93,7 +98,7 @@ def write_result(
     epochs = {"best": keeper.best_epoch, "last": int(keeper.rows[-1]["epoch"])}
     logits = {}
     for name, path in (("best", directory.best), ("last", directory.last)):
-        network.load_state_dict(load_checkpoint(path)["network"])
+        network.load_state_dict(network_state(path, network))
         logits[name] = predict(network, source, items, batch_size=datamodule.evaluation_batch_size)
     directory.write_predictions(logits=logits["best"], logits_last=logits["last"], index=items, p=source.votes.p[items])
     result: dict[str, Any] = {}
@@ -107,17 +112,9 @@ def write_result(
     return result
 
 
-@lru_cache(maxsize=2)
-def load_source(data: str) -> Source:
-    """The source that a (resolved, yaml) data configuration names. Cells of one process share it: it is loaded once."""
-    settings: Any = OmegaConf.to_container(OmegaConf.create(data))
-    # Not Hydra's instantiate: it would wrap the source's own error message in one of its own.
-    return get_method(settings.pop("_target_"))(**settings)
-
-
 def make_method(method: DictConfig) -> "partial[Delivery]":
     """The delivery's class with its settings; it still waits for votes and seed."""
-    return partial(get_class(method._target_), **method_settings(method))
+    return partial(delivery_class(method._target_), **method_settings(method))
 
 
 def make_datamodule(cfg: DictConfig, source: Source) -> DeliveryDataModule:
@@ -136,10 +133,24 @@ def make_datamodule(cfg: DictConfig, source: Source) -> DeliveryDataModule:
 
 def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
     """The network with the initial weights of the seed: the same for every method and K."""
-    settings = {key: value for key, value in cfg.model.items() if key not in ("name", "compile")}
-    with torch.random.fork_rng(devices=[]):
+    settings: Any = OmegaConf.to_container(cfg.model, resolve=True)
+    build = network_class(settings["_target_"])
+    settings = {key: value for key, value in settings.items() if key not in ("_target_", "name", "compile")}
+    check_settings("model", build, settings, ("num_classes",))
+    with torch.random.fork_rng(devices=[]), settings_of("model"):
         torch.manual_seed(torch_seed(cfg.seed, "weights"))
-        return instantiate(settings, num_classes=source.votes.num_classes)
+        return build(**settings, num_classes=source.votes.num_classes)
+
+
+def make_optimizer(cfg: DictConfig, network: torch.nn.Module) -> "partial[torch.optim.Optimizer]":
+    """The optimizer's class with its settings; it still waits for the parameters. Built once, to see that it takes them."""
+    settings: Any = OmegaConf.to_container(cfg.recipe.optimizer, resolve=True)
+    build = optimizer_class(settings["_target_"])
+    settings = {key: value for key, value in settings.items() if key not in ("_target_", "_partial_")}
+    check_settings("recipe.optimizer", build, settings, ("params",))
+    with settings_of("recipe.optimizer"):
+        build(network.parameters(), **settings)
+    return partial(build, **settings)
 
 
 def _slurm() -> SLURMEnvironment | None:

@@ -1,6 +1,5 @@
 """A finished run, opened again: the seam between training and everything that comes after it."""
 
-import json
 import os
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +11,12 @@ from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.data import load_source
 from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.reading import read_config, read_json
 from hardlabels.sources.source import Source
 from hardlabels.votes import Split, split_items
+from hardlabels.votes.arrays import read_arrays
 
 if TYPE_CHECKING:  # torch is loaded when a network is asked for: reports read thousands of runs without it
     import torch
@@ -53,7 +55,7 @@ class FinishedRun:
     @cached_property
     def cfg(self) -> DictConfig:
         """The configuration it was trained with."""
-        return OmegaConf.create(OmegaConf.to_container(OmegaConf.load(self.directory.config)))  # type: ignore[return-value]
+        return read_config(self.directory.config)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -78,17 +80,11 @@ class FinishedRun:
     @cached_property
     def predictions(self) -> dict[str, np.ndarray]:
         """``logits`` (n, C) of the best checkpoint, ``logits_last``, ``index`` (n,) in the data set, ``p`` (n, C)."""
-        try:
-            with np.load(self.directory.predictions, allow_pickle=False) as file:
-                return dict(file)
-        except (OSError, ValueError, KeyError) as error:
-            raise InputError(f"{self.directory.predictions} cannot be read: {error}") from error
+        return read_arrays(self.directory.predictions)
 
     @cached_property
     def source(self) -> Source:
         """The data it was trained on, loaded again: refused when their content is another one now."""
-        from hardlabels.runs.execute import load_source  # noqa: PLC0415 - brings torch
-
         settings = self.cfg.data
         if "root" in settings and os.environ.get("HARDLABELS_DATA"):  # where the data are is a matter of this machine
             settings = OmegaConf.merge(settings, {"root": os.environ["HARDLABELS_DATA"]})
@@ -114,8 +110,8 @@ class FinishedRun:
 
     def network(self, checkpoint: str = "best", device: str = "cpu") -> "torch.nn.Module":
         """The trained network of ``best`` or ``last``, in eval mode."""
+        from hardlabels.runs.checkpoint import network_state  # noqa: PLC0415
         from hardlabels.runs.execute import make_network  # noqa: PLC0415
-        from hardlabels.runs.keeper import load_checkpoint  # noqa: PLC0415
 
         if checkpoint not in ("best", "last"):
             raise InputError(f"checkpoint must be best or last, got {checkpoint!r}")
@@ -123,7 +119,7 @@ class FinishedRun:
         if not path.is_file():
             raise InputError(f"{path} is not there: train this cell again to probe its network")
         network = make_network(self.cfg, self.source)
-        network.load_state_dict(load_checkpoint(path)["network"])
+        network.load_state_dict(network_state(path, network))
         return network.to(device).eval()
 
     def inputs(self, items: np.ndarray, device: str = "cpu") -> "torch.Tensor":
@@ -137,7 +133,4 @@ class FinishedRun:
         return normalise(torch.from_numpy(source.inputs[items]).to(device), mean, std)
 
     def _json(self, path: Path) -> Any:
-        try:
-            return json.loads(path.read_text())
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} cannot be read as JSON: {error}") from error
+        return read_json(path, kind=list if path == self.directory.environment else dict)

@@ -1,7 +1,6 @@
 """The callback that keeps a run: metrics by epoch, best and last checkpoint, and going on after an interruption."""
 
 import io
-import pickle
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
@@ -12,8 +11,11 @@ from lightning.pytorch.callbacks import Checkpoint
 
 from hardlabels.errors import InputError
 from hardlabels.learning.module import Classifier
+from hardlabels.runs.checkpoint import load_checkpoint, network_state, resume_state
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.files import write_atomically
+
+__all__ = ["Keeper", "load_checkpoint"]
 
 Row = dict[str, float]
 
@@ -38,6 +40,7 @@ class Keeper(Checkpoint):
     def __init__(self, directory: RunDirectory, monitor: str):
         self.directory, self.monitor = directory, monitor
         self.rows: list[Row] = []
+        self._resumed: dict[str, Any] | None = None
         self._optimizer: dict[str, Any] | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keeper")
         self._writing: Future[None] | None = None
@@ -47,14 +50,29 @@ class Keeper(Checkpoint):
         """The epoch with the lowest monitored value; the first of them when tied."""
         return int(min(self.rows, key=lambda row: row[self.monitor])["epoch"])
 
-    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Take up the weights and the epoch of ``last.ckpt``. Here, since Lightning draws its first batches right after."""
+    def prepare(self, network: torch.nn.Module, epochs: int) -> None:
+        """Read what an interrupted run left behind, all of it, before anything is written.
+
+        Args:
+            network: that will take the weights.
+            epochs: of the whole run.
+        """
         if not self.directory.last.is_file():
             return
-        state = load_checkpoint(self.directory.last)
+        self._resumed = resume_state(self.directory.last, network, epochs)
+        network_state(self.directory.best, network)
+        rows, done = self.directory.read_history((self.monitor,)), self._resumed["epochs"]
+        if len(rows) < done:
+            raise InputError(f"{self.directory.history}: expected at least the {done} epochs of last.ckpt, found {len(rows)}")
+        self.rows = rows[:done]
+
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Take up the weights and the epoch of ``last.ckpt``. Here, since Lightning draws its first batches right after."""
+        state, self._resumed = self._resumed, None
+        if state is None:
+            return
         cast(Classifier, pl_module).network.load_state_dict(state["network"])
         self._optimizer = state["optimizer"]
-        self.rows = [row for row in self.directory.read_history() if row["epoch"] < state["epochs"]]
         _set_finished_epochs(trainer, state["epochs"], state["steps"])
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -98,15 +116,6 @@ class Keeper(Checkpoint):
         if best is not None:
             _save(self.directory.best, best)
         _save(self.directory.last, last)
-
-
-def load_checkpoint(path: Path) -> dict[str, Any]:
-    """A checkpoint's content on the CPU; ``weights_only``, so that a file can hold tensors but not code."""
-    try:
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
-        # torch's own message would advise to load the file unsafely.
-        raise InputError(f"{path} is no checkpoint of ours, or damaged: remove {path.parent} to train this cell again") from error
 
 
 def _save(path: Path, state: dict[str, Any]) -> None:

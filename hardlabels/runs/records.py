@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +52,14 @@ class Records:
             A series indexed by seed, in order.
         """
         where = {"slice": "full", "checkpoint": "best", **where}
-        rows = self.table[self.table["name"] == name]
+        rows = self._by_name.get(name, self.table[:0])
         for column, value in where.items():
             rows = rows[rows[column] == value]
         return rows.set_index("seed")["value"].sort_index().dropna()
+
+    @cached_property
+    def _by_name(self) -> dict[Any, pd.DataFrame]:
+        return dict(iter(self.table.groupby("name", sort=False)))
 
 
 def read_records(places: Sequence[str | Path], study: Study | None = None) -> Records:

@@ -3,6 +3,7 @@
 import itertools
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -137,6 +138,7 @@ def quoted(word: str) -> str:
     return f"'{word}'" if "(" in word else word
 
 
+@lru_cache
 def _method(name: Any) -> Any:
     path = CONF / "method" / f"{name}.yaml"
     if not isinstance(name, str) or not NAME.fullmatch(name) or not path.is_file():

@@ -164,7 +164,7 @@ def test_bf16_mixed_trains_on_the_same_batches_at_lower_precision(make_config, r
 
 
 def test_cells_of_one_process_load_the_data_once(make_config, run_cell):
-    from hardlabels.runs.execute import load_source
+    from hardlabels.runs.data import load_source
 
     load_source.cache_clear()
     for seed in range(3):

@@ -1,0 +1,35 @@
+"""What the two figures of outlier detection share: which runs, sets and detectors have saved curves."""
+
+import numpy as np
+
+from hardlabels.reporting.tables.detection import detector_order
+from hardlabels.reporting.tables.saved import run_arrays
+from hardlabels.reporting.tables.sheet import method_key
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.records import Records
+
+PROBE = "ood"
+SETS = ("svhn", "cifar100")
+
+
+def saved_detection(records: Records) -> dict[Cell, dict[tuple[str, str], dict[str, np.ndarray]]]:
+    """Run to (set, detector) to its arrays, for all runs that see all votes; methods in order, then seeds."""
+    found = {}
+    for cell in sorted(records.folders, key=lambda c: (method_key(c.method), c.seed)):
+        if cell.K is None:
+            arrays = run_arrays(records.folders[cell], PROBE)
+            parts: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+            for name, array in arrays.items():
+                outliers, detector, quantity = name.split("/")
+                parts.setdefault((outliers, detector), {})[quantity] = array
+            if parts:
+                found[cell] = parts
+    return found
+
+
+def ordered(keys: set[tuple[str, str]]) -> list[tuple[str, str]]:
+    """(set, detector) in the order of the paper's tables."""
+    sets = [name for name in SETS if any(key[0] == name for key in keys)]
+    sets += sorted({key[0] for key in keys} - set(sets))
+    detectors = detector_order({detector for _, detector in keys})
+    return [(outliers, detector) for outliers in sets for detector in detectors if (outliers, detector) in keys]

@@ -1,0 +1,170 @@
+"""Single items for people to look at: the picture (or the text), the votes, and what models predict."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from textwrap import fill
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from scipy.special import softmax, xlogy
+
+from hardlabels.reporting.figures.style import ANNOTATORS, canvas, colour, label, legend_below
+from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
+from hardlabels.reporting.tables.sheet import ALL, Sheet
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.records import Records
+from hardlabels.votes import entropy
+
+METHODS = ("soft", "majority")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item.
+
+    Attributes:
+        position: in the data set.
+        p: (C,) the annotators' distribution.
+        entropy: of p, in nats.
+        predictions: method to (C,) probabilities.
+        picture: (H, W, channels) image, or its text; None where the data are not on this machine.
+    """
+
+    position: int
+    p: np.ndarray
+    entropy: float
+    predictions: dict[str, np.ndarray]
+    picture: np.ndarray | str | None
+
+    def kl(self, method: str) -> float:
+        """KL(p || q) of a method's prediction, in nats."""
+        q = self.predictions[method]
+        with np.errstate(divide="ignore"):
+            return float((xlogy(self.p, self.p) - xlogy(self.p, q)).sum())
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Some items of the evaluation split of one seed.
+
+    Attributes:
+        items: in the order of the figure.
+        classes: C names; numbers where the data are not on this machine.
+        cells: the runs whose predictions are shown.
+    """
+
+    items: list[Item] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+
+
+Choose = Callable[[np.ndarray, dict[str, np.ndarray]], Sequence[int]]
+"""From p (n, C) and method to q (n, C) to the rows to show."""
+
+
+def prepare_examples(records: Records, methods: Sequence[str], choose: Choose) -> Examples:
+    """Chosen evaluation items of the first seed that has all these methods, with the most votes that they share.
+
+    Args:
+        records: finished runs.
+        methods: whose predictions are needed; none asks for any run.
+        choose: which rows of the evaluation split.
+    """
+    cells, saved = _matched(records, methods)
+    if not cells:
+        return Examples()
+    first = saved[0]
+    p = first["p"].astype(np.float64)
+    q = {cell.method: softmax(one["logits"].astype(np.float64), axis=1) for cell, one in zip(cells, saved, strict=True)}
+    if not methods:
+        cells, q = cells[:1], {}
+    source = source_at_hand(FinishedRun(records.folders[cells[0]]))
+    names = [str(c) for c in range(p.shape[1])] if source is None else list(source.class_names)
+    undecided = entropy(p)
+    items = []
+    for row in choose(p, q):
+        position = int(first["index"][row])
+        picture = None if source is None else source.inputs[position]
+        items.append(Item(position, p[row], float(undecided[row]), {m: x[row] for m, x in q.items()}, picture))
+    return Examples(items, names, cells)
+
+
+def draw_examples(numbers: Examples, title: Callable[[Item], str], columns: int = 6) -> Canvas:
+    """An item a column: its picture above, the shares of its votes and of each prediction below, class by class."""
+    columns = min(columns, len(numbers.items))
+    lines = -(-len(numbers.items) // columns)
+    classes = len(numbers.classes)
+    bars = 0.6 + 0.16 * classes
+    pictures = any(item.picture is not None for item in numbers.items)
+    ratios = [1.0, bars] * lines if pictures else [bars] * lines
+    height = 0.3 + lines * (bars + 0.35 + 1.0 * pictures)
+    figure, axes = canvas(len(ratios), columns, height=height, width=1.0 + 1.05 * max(columns, 3), height_ratios=ratios)
+    step = 1 + pictures
+    for axis in axes.flat:
+        axis.set_visible(False)
+    for place, item in enumerate(numbers.items):
+        row, column = divmod(place, columns)
+        top = axes[row * step, column]
+        if pictures:
+            _show(top, item.picture)
+        top.set_title(title(item), fontsize=8)
+        _bars(axes[row * step + step - 1, column], item, numbers.classes, names=column == 0)
+    legend_below(figure, axes[step - 1, 0])
+    return figure
+
+
+def examples_notes(records: Records, numbers: Examples, methods: Sequence[str]) -> list[str]:
+    """What is missing for such a figure."""
+    sheet = Sheet(records, "main", seeds=10)
+    for method in methods if not numbers.items else ():
+        sheet.entry("soft_nll", method)
+    notes = sheet.notes()
+    if numbers.items and all(item.picture is None for item in numbers.items):
+        notes.append("Pictures and class names are left out: the data are not on this machine (HARDLABELS_DATA).")
+    return notes
+
+
+def runs_word(numbers: Examples) -> str:
+    """Which runs are shown, for a caption."""
+    return ", ".join(map(str, numbers.cells)) or "no runs"
+
+
+def _matched(records: Records, methods: Sequence[str]) -> tuple[list[Cell], list[dict[str, np.ndarray]]]:
+    """Runs of one seed and K that predict the same items, and their predictions; most votes first, then lowest seed."""
+    by_place: dict[tuple[float, int], dict[str, Cell]] = {}
+    for cell in records.folders:
+        by_place.setdefault((ALL if cell.K is None else float(cell.K), cell.seed), {})[cell.method] = cell
+    for _, found in sorted(by_place.items(), key=lambda entry: (-entry[0][0], entry[0][1])):
+        if not set(methods) <= set(found):
+            continue
+        cells = [found[method] for method in methods] or [found[min(found)]]
+        saved = [one for cell in cells if (one := predictions_of(FinishedRun(records.folders[cell]))) is not None]
+        if len(saved) == len(cells) and all(np.array_equal(one["index"], saved[0]["index"]) for one in saved):
+            return cells, saved
+    return [], []
+
+
+def _show(axis: Axes, picture: np.ndarray | str | None) -> None:
+    axis.set_visible(True)
+    axis.axis("off")
+    if isinstance(picture, str):
+        axis.text(0.5, 0.5, fill(picture, 24), ha="center", va="center", fontsize=6, transform=axis.transAxes, clip_on=True)
+    elif picture is not None:
+        axis.imshow(np.squeeze(picture), cmap="gray", interpolation="nearest")
+
+
+def _bars(axis: Axes, item: Item, classes: list[str], *, names: bool) -> None:
+    axis.set_visible(True)
+    series = {"annotators": (item.p, ANNOTATORS)}
+    series |= {label(method): (q, colour(method)) for method, q in item.predictions.items()}
+    thick = 0.8 / len(series)
+    for place, (name, (share, tint)) in enumerate(series.items()):
+        y = np.arange(len(classes)) + (place - (len(series) - 1) / 2) * thick
+        axis.barh(y, share, height=thick, color=tint, label=name)
+    axis.set_yticks(range(len(classes)), classes if names else [""] * len(classes), fontsize=7.5)
+    axis.set_ylim(len(classes) - 0.5, -0.5)
+    axis.set_xlim(0, 1)
+    axis.set_xticks([0, 1])
+    axis.grid(visible=False)

@@ -1,0 +1,110 @@
+"""Figure 11: how far the loss rises on the line between two networks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure as Canvas
+
+from hardlabels.reporting.figures.figure import Figure
+from hardlabels.reporting.figures.style import canvas, colour, legend_below, styled
+from hardlabels.reporting.published import published
+from hardlabels.reporting.tables.saved import pair_values, predictions_of
+from hardlabels.reporting.tables.sheet import Sheet
+from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.records import Records
+
+PROBE = "barrier"
+VARIANTS = {"interpolated_bn": "BN statistics interpolated", "reestimated_bn": "BN statistics re-estimated"}
+DASHES = {"sls – soft": "-", "sls – sls": "--", "soft – soft": ":"}
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """Numbers of the figure.
+
+    Attributes:
+        alpha: (points,) place on the line.
+        curves: (variant, kind of pair) to (pairs, points) soft NLL.
+        heights: (variant, kind of pair) to (pairs,) barriers.
+        chance: ln C, the loss of a uniform prediction on every item; None where C is not known.
+    """
+
+    alpha: np.ndarray
+    curves: dict[tuple[str, str], np.ndarray]
+    heights: dict[tuple[str, str], np.ndarray]
+    chance: float | None
+
+
+def prepare_barrier(records: Records) -> Barrier:
+    """Curves and barriers of all pairs that see all votes; pairs with another number of points than most are left out."""
+    found = [
+        (a, b, values)
+        for (a, b), values in pair_values(records, PROBE).items()
+        if a.K is None and b.K is None and "alpha" in values
+    ]
+    lengths = [len(values["alpha"]) for _, _, values in found]
+    points = max(set(lengths), key=lengths.count) if lengths else 0
+    curves: dict[tuple[str, str], list[list[float]]] = {}
+    heights: dict[tuple[str, str], list[float]] = {}
+    for a, b, values in found:
+        for variant in VARIANTS:
+            curve = values.get(f"full/soft_nll_{variant}")
+            if curve is not None and len(curve) == points:
+                key = variant, f"{a.method} – {b.method}"
+                curves.setdefault(key, []).append([np.nan if value is None else value for value in curve])
+                height = values.get(f"full/barrier_{variant}")
+                heights.setdefault(key, []).append(np.nan if height is None else height)
+    saved = next((p for path in records.folders.values() if (p := predictions_of(FinishedRun(path))) is not None), None)
+    return Barrier(
+        np.linspace(0, 1, points),
+        {key: np.array(rows, dtype=float) for key, rows in curves.items()},
+        {key: np.array(rows, dtype=float) for key, rows in heights.items()},
+        None if saved is None else float(np.log(saved["p"].shape[1])),
+    )
+
+
+@styled
+def draw_barrier(numbers: Barrier) -> Canvas:
+    """A panel a treatment of BN: every pair thin, the mean of a kind of pair bold."""
+    figure, axes = canvas(1, len(VARIANTS), height=3.7, sharey=True)
+    for axis, (variant, word) in zip(axes[0], VARIANTS.items(), strict=True):
+        for (which, kind), curves in numbers.curves.items():
+            if which != variant:
+                continue
+            style = {"color": colour(kind.partition(" – ")[0]), "linestyle": DASHES.get(kind, "-.")}
+            axis.plot(numbers.alpha, curves.T, alpha=0.25, linewidth=0.7, **style)
+            axis.plot(numbers.alpha, curves.mean(0), linewidth=2, label=f"{kind} ({len(curves)} pairs)", **style)
+        if numbers.chance is not None:
+            axis.axhline(numbers.chance, color="0.4", linewidth=0.8, label="ln C, uniform prediction")
+        axis.set(title=word, xlabel="place on the line, 0: the first named")
+    axes[0, 0].set_ylabel("soft NLL")
+    legend_below(figure, axes[0, 0], columns=2)
+    return figure
+
+
+def barrier(records: Records) -> Figure:
+    """The figure."""
+    sheet, numbers = Sheet(records, "main", seeds=10), prepare_barrier(records)
+    if sheet.empty:
+        sheet.entry("soft_nll", "sls")
+        sheet.entry("soft_nll", "soft")
+    caption = (
+        "Soft NLL on the straight line between two best checkpoints, on the evaluation items of both, all votes: thin a pair, "
+        "bold their mean. The sls – soft pairs share a seed; those of one method do not and are the control. Left: BN statistics "
+        "are averaged like weights; right: computed anew at every point."
+    )
+    if not numbers.curves:
+        sheet.lack(PROBE)
+        return Figure("11", "Loss barrier", caption, sheet.notes())
+    notes = [
+        f"{kind}, {VARIANTS[variant]}: mean barrier {np.nanmean(values):.3f}, {np.nanmin(values):.3f} to "
+        f"{np.nanmax(values):.3f}, {len(values)} pairs."
+        for (variant, kind), values in sorted(numbers.heights.items())
+    ]
+    if sheet.group.published:
+        paper = published()["figures"]["fig11_loss_barrier"]
+        notes.append(
+            f"Published: mean barrier {paper['mean_barrier_sls_soft']} over {paper['pairs']} sls – soft pairs. That puts the "
+            "midpoint above ln 10 = 2.30: stale BN statistics would do that."
+        )
+    return Figure("11", "Loss barrier", caption, [*notes, *sheet.notes()], lambda: draw_barrier(numbers))

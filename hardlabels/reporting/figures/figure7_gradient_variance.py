@@ -1,0 +1,90 @@
+"""Figure 7: is the gradient noise of sampled labels where annotators disagree?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as Canvas
+
+from hardlabels.reporting.figures.figure import Figure
+from hardlabels.reporting.figures.style import canvas, colour, label, places, strip, styled
+from hardlabels.reporting.published import published
+from hardlabels.reporting.tables.saved import run_arrays
+from hardlabels.reporting.tables.sheet import ALL, Sheet, method_key
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.records import Records
+
+PROBE = "gradient_variance"
+SHOWN = ("sls", "soft")  # whose items are drawn: the first that has them
+
+
+@dataclass(frozen=True)
+class GradientVariance:
+    """Numbers of the figure.
+
+    Attributes:
+        spearman: method, seed, value: correlation of variance and annotator entropy over items, all votes.
+        run: the run whose items are shown; None where no arrays are at hand.
+        entropy: (n,) annotator entropy of its items.
+        variance: (n,) variance of the last layer's gradient.
+    """
+
+    spearman: pd.DataFrame
+    run: Cell | None
+    entropy: np.ndarray
+    variance: np.ndarray
+
+
+def prepare_gradient_variance(records: Records) -> GradientVariance:
+    """Correlations of all runs that see all votes, and the items of one of them."""
+    rows = records.table[(records.table["name"] == f"{PROBE}/spearman") & (records.table["slice"] == "full")]
+    rows = rows[rows["K"] == ALL].dropna(subset="value")
+    spearman = rows[["method", "seed", "value"]].sort_values(["method", "seed"], ignore_index=True)
+    for cell in sorted(records.folders, key=lambda c: ((*SHOWN, c.method).index(c.method), c.seed)):
+        arrays = run_arrays(records.folders[cell], PROBE) if cell.K is None and cell.method in SHOWN else {}
+        if {"item_entropy", "item_variance"} <= set(arrays):
+            return GradientVariance(spearman, cell, arrays["item_entropy"], arrays["item_variance"])
+    return GradientVariance(spearman, None, np.zeros(0), np.zeros(0))
+
+
+@styled
+def draw_gradient_variance(numbers: GradientVariance) -> Canvas:
+    """Left, one run's items; right, the correlation of every run."""
+    methods = sorted(numbers.spearman["method"].unique(), key=method_key)
+    two = numbers.run is not None
+    figure, axes = canvas(1, 1 + two, height=3.2, width=6.4 if two else 4.4)
+    if numbers.run is not None:
+        dense = min(0.8, max(0.15, 300 / max(len(numbers.entropy), 1)))  # thousands of dots: lighter ones
+        style = {"color": colour(numbers.run.method), "alpha": dense, "markersize": 4, "markeredgewidth": 0}
+        axes[0, 0].plot(numbers.entropy, numbers.variance, ".", rasterized=True, **style)
+        axes[0, 0].set(xlabel="annotator entropy, nat", ylabel="gradient variance, last layer", title=str(numbers.run))
+    last = axes[0, -1]
+    for place, method in enumerate(methods):
+        strip(last, numbers.spearman.loc[numbers.spearman["method"] == method, "value"].to_list(), place, method)
+    places(last, map(label, methods), rotation=30)
+    last.set(ylabel="Spearman with annotator entropy")
+    return figure
+
+
+def gradient_variance(records: Records) -> Figure:
+    """The figure."""
+    sheet, numbers = Sheet(records, "main", seeds=10), prepare_gradient_variance(records)
+    if sheet.empty:
+        sheet.entry("soft_nll", "sls")
+    found = numbers.spearman["value"]
+    caption = (
+        "Variance of the last layer's gradient under y ~ p, in closed form, against annotator entropy. Best checkpoint, "
+        f"evaluation items, all votes. Right: Spearman correlation of each run ({len(found)} runs), lines are means."
+    )
+    if found.empty:
+        sheet.lack(PROBE)
+        return Figure("7", "Gradient variance", caption, sheet.notes())
+    notes = [f"Spearman: mean {found.mean():.3f}, {found.min():.3f} to {found.max():.3f} over {len(found)} runs."]
+    if sheet.group.published:
+        paper = published()["figures"]["fig7_gradient_variance"]["entropy_vs_last_layer_grad_variance_spearman"]
+        notes.append(f"Published: mean {paper['mean']}, {paper['min']} to {paper['max']}.")
+    notes.append(
+        "Much of it is arithmetic: the variance is (1 - ||p||²)·||h||², and 1 - ||p||² is nearly a function of the entropy, "
+        "whatever was learnt."
+    )
+    return Figure("7", "Gradient variance", caption, [*notes, *sheet.notes()], lambda: draw_gradient_variance(numbers))

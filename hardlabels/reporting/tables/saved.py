@@ -1,0 +1,102 @@
+"""What records do not hold: lists and arrays that probes saved, saved predictions, and the data, where they are at hand."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from omegaconf import OmegaConf
+
+from hardlabels.errors import InputError
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.records import Records
+from hardlabels.sources.source import Source
+
+NOWHERE = "file:///not-at-hand"
+DEPTH = 5  # of a run's folder below the outputs: data, recipe, method, K, seed
+
+
+def run_values(path: Path, probe: str) -> dict[str, Any]:
+    """What a probe says about one run, lists included; empty where it was not measured.
+
+    Args:
+        path: the run's folder.
+        probe: its name.
+    """
+    return _part(path / "diagnostics" / f"{probe}.json", "values")
+
+
+def run_settings(path: Path, probe: str) -> dict[str, Any]:
+    """The settings with which a probe measured one run; empty where it was not measured."""
+    return _part(path / "diagnostics" / f"{probe}.json", "settings")
+
+
+def run_arrays(path: Path, probe: str) -> dict[str, np.ndarray]:
+    """The arrays that a probe saved of one run; empty where there are none."""
+    return _arrays(path / "diagnostics" / f"{probe}.npz")
+
+
+def pair_values(records: Records, probe: str) -> dict[tuple[Cell, Cell], dict[str, Any]]:
+    """What a pair probe says, lists included: every pair of finished runs of the records, the first place that has it."""
+    found: dict[tuple[Cell, Cell], dict[str, Any]] = {}
+    for file in _pair_files(records, f"{probe}.json"):
+        with suppress(OSError, ValueError, KeyError):
+            for entry in json.loads(file.read_text())["pairs"]:
+                a, b = Cell.from_folder(entry["a"]), Cell.from_folder(entry["b"])
+                if a in records.folders and b in records.folders:
+                    found.setdefault((a, b), entry["values"])
+    return found
+
+
+def pair_arrays(records: Records, probe: str, a: Cell, b: Cell) -> dict[str, np.ndarray]:
+    """The arrays that a pair probe saved of two runs, by their own names."""
+    head = f"{a.folder}|{b.folder}|"
+    for file in _pair_files(records, f"{probe}.npz"):
+        found = {name.removeprefix(head): array for name, array in _arrays(file, head).items()}
+        if found:
+            return found
+    return {}
+
+
+def source_at_hand(run: FinishedRun) -> Source | None:
+    """The data of a run when they are on this machine, else None: a report downloads nothing and never fails for lack of data."""
+    with suppress(InputError, OSError, ValueError, AttributeError, TypeError, ImportError):
+        offline = FinishedRun(run.path)
+        # In place of its own configuration: the same with no address to download from.
+        offline.__dict__["cfg"] = OmegaConf.create({"data": _offline(OmegaConf.to_container(run.cfg.data))})
+        return offline.source
+    return None
+
+
+def predictions_of(run: FinishedRun) -> dict[str, np.ndarray] | None:
+    """The saved predictions, or None where they cannot be read."""
+    with suppress(InputError):
+        return run.predictions
+    return None
+
+
+def _part(file: Path, key: str) -> dict[str, Any]:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return dict(json.loads(file.read_text())[key])
+    return {}
+
+
+def _offline(settings: Any) -> Any:
+    if isinstance(settings, dict):
+        return {key: _offline(value) for key, value in settings.items()}
+    if isinstance(settings, list):
+        return [_offline(value) for value in settings]
+    return NOWHERE if isinstance(settings, str) and settings.startswith(("http:", "https:")) else settings
+
+
+def _pair_files(records: Records, name: str) -> list[Path]:
+    roots = dict.fromkeys(path.absolute().parents[DEPTH - 1] for path in records.folders.values())
+    return [file for root in roots for file in sorted(root.glob("studies/*/diagnostics/*")) if file.name == name]
+
+
+def _arrays(file: Path, head: str = "") -> dict[str, np.ndarray]:
+    with suppress(OSError, ValueError), np.load(file, allow_pickle=False) as saved:
+        return {name: saved[name] for name in saved.files if name.startswith(head)}
+    return {}

@@ -1,0 +1,277 @@
+"""From records to the entries of a table: what was measured, what was with_test, and a note for all that is missing."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hardlabels.errors import InputError
+from hardlabels.metrics import METRICS
+from hardlabels.reporting.published import PUBLISHED_DATA
+from hardlabels.reporting.tables.commands import probe_command, train_commands
+from hardlabels.reporting.tables.table import MISSING, Cells, Entry
+from hardlabels.reporting.tables.targets import NEEDS_DATA, target_intervals
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.records import Records
+from hardlabels.statistics.paired import PairedTest, paired_test
+from hardlabels.statistics.signed_rank import Alternative
+from hardlabels.statistics.summaries import summarise
+
+ALL = float("inf")
+"""K of a run that sees all votes."""
+
+METHODS = ("soft", "sls", "multipass", "deterministic_control", "shuffled_sls", "majority", "label_smoothing", "mixup")
+"""The order of methods wherever they are listed."""
+
+HARD_DELIVERY = ("sls", "multipass", "deterministic_control")
+"""What the paper's claims about hard delivery are about."""
+
+ARROWS = {True: " ↑", False: " ↓", None: ""}
+
+
+@dataclass(frozen=True)
+class Group:
+    """What all runs of a table share.
+
+    Attributes:
+        data: the data set.
+        recipe: the training settings.
+        study: the study that they are of, for commands.
+    """
+
+    data: str
+    recipe: str
+    study: str
+
+    @property
+    def published(self) -> bool:
+        """Whether the paper's numbers are about this data set."""
+        return self.data == PUBLISHED_DATA
+
+
+def group_of(records: Records, study: str) -> Group:
+    """The data set and recipe of the records; those of the paper where there is nothing at all.
+
+    Args:
+        records: of one data set and one recipe.
+        study: the study that usually has these runs, where the records do not name one.
+
+    Raises:
+        InputError: when several data sets or recipes are there: their seeds are no pairs.
+    """
+    found = {(cell.data, cell.recipe) for cell in (*records.folders, *records.missing, *_unfinished(records))}
+    found |= set(records.table[["data", "recipe"]].drop_duplicates().itertuples(index=False, name=None))
+    if len(found) > 1:
+        names = ", ".join("/".join(one) for one in sorted(found))
+        raise InputError(f"a table is about one data set and one recipe, got {names}: choose one of each")
+    data, recipe = next(iter(found), (PUBLISHED_DATA, "paper"))
+    named = [name for name in records.table["study"].unique() if name]
+    return Group(data, recipe, named[0] if len(named) == 1 else study)
+
+
+def method_key(method: str) -> tuple[int, str, float, str]:
+    """Sorts methods as ``METHODS``, then their variants by number, then others by name.
+
+    >>> sorted(["mixup", "sls,hold=10", "other", "sls,hold=5", "sls", "soft"], key=method_key)
+    ['soft', 'sls', 'sls,hold=5', 'sls,hold=10', 'mixup', 'other']
+    """
+    base, _, variant = method.partition(",")
+    number = variant.partition("=")[2]
+    place = METHODS.index(base) if base in METHODS else len(METHODS)
+    return place, base, float(number) if number.replace(".", "", 1).isdigit() else -1.0 * (not variant), variant
+
+
+def methods_in(records: Records, K: float | None = None) -> list[str]:  # noqa: N803
+    """The methods that have a finished run, of this K, in order."""
+    rows = records.table if K is None else records.table[records.table["K"] == K]
+    return sorted(rows["method"].unique(), key=method_key)
+
+
+def votes_word(k: float) -> str:
+    """K for people.
+
+    >>> votes_word(5.0), votes_word(ALL)
+    ('5', 'all')
+    """
+    return "all" if np.isinf(k) else str(int(k))
+
+
+def heading(metric: str) -> str:
+    """A metric's column: its label and the better direction.
+
+    >>> heading("soft_nll")
+    'soft NLL ↓'
+    """
+    return METRICS[metric].label + ARROWS[METRICS[metric].higher_is_better]
+
+
+class Sheet:
+    """Makes entries from records and remembers what was not there.
+
+    Args:
+        records: of one data set and one recipe.
+        study: which study usually has these runs.
+        seeds: how many the paper has of them: asked for when nothing else says which seeds are wanted.
+    """
+
+    def __init__(self, records: Records, study: str, seeds: int) -> None:
+        self.records, self.group = records, group_of(records, study)
+        self.empty = records.table.empty
+        self._default = range(seeds)
+        self._cells: dict[tuple[str, float], None] = {}
+        self._lacks: dict[str, list[str]] = {}
+        self._lost: dict[str, None] = {}
+        self._no_votes = False
+
+    # ---- what there is ----
+
+    def methods(self, expected: Sequence[str], K: float | None = None) -> list[str]:  # noqa: N803
+        """The rows: those the paper has, where this is its data or there is nothing yet, and all that have runs."""
+        wanted = [*expected] if self.group.published or self.empty else []
+        asked = {cell.method for cell in self.records.missing if K is None or _k(cell) == K}
+        return sorted({*wanted, *asked, *methods_in(self.records, K)}, key=method_key)
+
+    def values(self, name: str, method: str, K: float = ALL, slice: str = "full") -> dict[int, float]:  # noqa: N803
+        """Finite values by seed."""
+        series = self.records.values(name, method=method, K=K, slice=slice)
+        if series.index.has_duplicates:
+            raise InputError(f"{name} of {method}, K = {votes_word(K)}: one value a seed is needed, got several")
+        return {int(seed): float(value) for seed, value in series.items() if np.isfinite(value)}
+
+    def entry(
+        self,
+        name: str,
+        method: str,
+        K: float = ALL,  # noqa: N803
+        slice: str = "full",
+        published: tuple[float | None, float | None] = (None, None),
+        seeds: Iterable[int] | None = None,
+    ) -> Entry:
+        """Mean, SD and n of one number over seeds, beside the published one; ``missing`` where there is none.
+
+        Args:
+            name: in the records: a metric, or ``<probe>/<quantity>``.
+            method: of the runs.
+            K: votes an item.
+            slice: of the evaluation items.
+            published: mean and SD of the paper.
+            seeds: only these; None for all.
+        """
+        paper, paper_sd = published if self.group.published else (None, None)
+        found = self.values(name, method, K, slice)
+        if seeds is not None:
+            found = {seed: value for seed, value in found.items() if seed in set(seeds)}
+        self._note_gaps(name, method, K, len(found), None if seeds is None else len(set(seeds)))
+        if not found:
+            return Entry(text=MISSING, published=paper, published_sd=paper_sd)
+        summary = summarise(found, name)
+        sd = summary.sd if summary.n > 1 else None
+        return Entry(summary.mean, sd, summary.n, published=paper, published_sd=paper_sd)
+
+    def with_interval(self, entry: Entry, name: str, method: str, K: float = ALL) -> Entry:  # noqa: N803
+        """The entry with its interval over votes, where the data are at hand."""
+        if entry.mean is None:
+            return entry
+        interval = target_intervals(self.records, method, K, [name]).get(name)
+        self._no_votes |= interval is None and name in ("soft_nll", "soft_brier")
+        return replace(entry, target_interval=interval)
+
+    def test(
+        self,
+        name: str,
+        a: str,
+        b: str,
+        alternative: Alternative,
+        K: float = ALL,  # noqa: N803
+        slice: str = "full",
+    ) -> PairedTest | None:
+        """The paired test of method a against b on the seeds that both have, which the result counts; None without any."""
+        one, other = self.values(name, a, K, slice), self.values(name, b, K, slice)
+        common = sorted(one.keys() & other.keys())
+        if not common:
+            return None
+        if len(common) < max(len(one), len(other)):
+            self._say(
+                f"{a} against {b}, K = {votes_word(K)}: paired on the {len(common)} seeds that both have "
+                f"({a} has {len(one)}, {b} has {len(other)})."
+            )
+        return paired_test(
+            {seed: one[seed] for seed in common}, {seed: other[seed] for seed in common}, alternative=alternative, names=(a, b)
+        )
+
+    # ---- what there is not ----
+
+    def _say(self, note: str) -> None:
+        self._lost[note] = None
+
+    def _note_gaps(self, name: str, method: str, k: float, n: int, wanted: int | None) -> None:
+        rows = self.records.table[(self.records.table["method"] == method) & (self.records.table["K"] == k)]
+        runs = rows["seed"].nunique()
+        waiting = any((cell.method, _k(cell)) == (method, k) for cell in (*self.records.missing, *_unfinished(self.records)))
+        probe = name.partition("/")[0] if "/" in name else None
+        if not runs or waiting:
+            self._cells[method, k] = None
+            if probe is not None:
+                self.lack(probe)
+        short = runs - n if wanted is None else min(runs, wanted) - n
+        if not runs or short <= 0:
+            return
+        if probe is not None:
+            have = f" ({n} of {n + short} runs have it)" if n else ""
+            self._lacks.setdefault(probe, []).append(f"{method} K={votes_word(k)}{have}")
+        else:
+            self._say(f"{short} of {runs} runs of {method}, K = {votes_word(k)}, have no finite {name} and are left out.")
+
+    def lack(self, probe: str) -> None:
+        """Remember that a probe's results are not there."""
+        self._lacks.setdefault(probe, [])
+
+    def absent(self) -> list[Cell]:
+        """The cells to train: what the study asks for, else the seeds that the other cells have."""
+        known = sorted(self.records.table["seed"].unique().tolist()) or list(self._default)
+        asked = [*self.records.missing, *_unfinished(self.records)]
+        cells: list[Cell] = []
+        for method, k in sorted(self._cells, key=lambda cell: (method_key(cell[0]), cell[1])):
+            mine = [cell for cell in asked if (cell.method, _k(cell)) == (method, k)]
+            votes = None if np.isinf(k) else int(k)
+            cells += mine or [Cell(self.group.data, self.group.recipe, method, votes, int(seed)) for seed in known]
+        return cells
+
+    def notes(self) -> list[str]:
+        """One line for each thing that is missing, with the command that fills it."""
+        cells = self.absent()
+        lines = [f"Missing: {len(cells)} runs. To train them: {'; '.join(train_commands(cells))}"] if cells else []
+        group = self.group
+        for probe, where in self._lacks.items():
+            of = f" of {', '.join(dict.fromkeys(where))}" if where else ""
+            lines.append(f"Missing: {probe}{of}. To measure it: {probe_command(group.study, group.data, group.recipe, probe)}")
+        return [*lines, *self._lost, *([NEEDS_DATA] if self._no_votes else [])]
+
+
+def with_test(entry: Entry, test: PairedTest | None, published_p: float | None = None, p_adjusted: float | None = None) -> Entry:
+    """The entry with its test."""
+    if test is None:
+        return replace(entry, published_p=published_p)
+    numbers: dict[str, Any] = {"p": test.p, "agreeing": test.agreeing, "paired": test.n}
+    return replace(entry, **numbers, published_p=published_p, p_adjusted=p_adjusted)
+
+
+def over_seeds(cells: Cells) -> str:
+    """What the numbers of the cells are, and of how many seeds, for a caption.
+
+    >>> over_seeds({("a", "x"): Entry(1.0, n=5), ("b", "x"): Entry(1.0, n=3)}), over_seeds({("a", "x"): Entry(text="missing")})
+    ('mean ± SD over n = 3 to 5 seeds', 'mean ± SD over n = 0 seeds')
+    """
+    counts = sorted({entry.n for entry in cells.values() if entry.mean is not None}) or [0]
+    return (
+        f"mean ± SD over n = {counts[0]} seeds" if len(counts) == 1 else f"mean ± SD over n = {counts[0]} to {counts[-1]} seeds"
+    )
+
+
+def _k(cell: Cell) -> float:
+    return ALL if cell.K is None else float(cell.K)
+
+
+def _unfinished(records: Records) -> list[Cell]:
+    return [Cell.from_folder(path) for path, _ in records.unfinished]

@@ -1,0 +1,121 @@
+"""What a table is: headings, cells that say what was measured and what was published, and what is missing."""
+
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell. Numbers over seeds, at the best checkpoint.
+
+    Attributes:
+        mean: over seeds; None where nothing was measured.
+        sd: the sample's, over seeds; None for one seed.
+        n: seeds.
+        published: the paper's mean, where it is about the same data.
+        published_sd: the paper's SD.
+        p: of the paired test that the table's caption names.
+        text: said in place of a number, such as ``missing``.
+        best: whether it is the best of its column (or row, where methods are columns).
+        target_interval: 95 % bootstrap interval of the mean over votes: the target is an estimate too. Not comparable with sd.
+        p_adjusted: p after Holm, where the table is a family of tests.
+        agreeing: seeds whose difference has the claimed sign.
+        paired: seeds that the test was made on.
+        published_p: the paper's p.
+    """
+
+    mean: float | None = None
+    sd: float | None = None
+    n: int = 0
+    published: float | None = None
+    published_sd: float | None = None
+    p: float | None = None
+    text: str | None = None
+    best: bool = False
+    target_interval: tuple[float, float] | None = None
+    p_adjusted: float | None = None
+    agreeing: int | None = None
+    paired: int | None = None
+    published_p: float | None = None
+
+    def __str__(self) -> str:
+        """All of it in one line.
+
+        >>> print(Entry(0.5052, 0.0263, 10, 0.51, p=0.6953, paired=10))
+        0.5052 ± 0.0263, n = 10, p = 0.695; published 0.51
+        >>> print(Entry(text="missing", published=0.51))
+        missing; published 0.51
+        """
+        parts = [self.text or ""] if self.mean is None else [_number(self.mean, self.sd), f"n = {self.n}"]
+        if self.p is not None:
+            parts.append(f"p = {self.p:.3g}")
+        paper = "" if self.published is None else f"; published {_plain(self.published)}"
+        return ", ".join(part for part in parts if part) + paper
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a report.
+
+    Attributes:
+        number: the paper's, "1" .. "9"; "S1" .. for others.
+        title: a few words.
+        caption: checkpoint, slice, n, test, and what the arrows mean.
+        rows: headings, in order.
+        columns: headings, in order.
+        cells: (row, column) to entry; what is not there is blank.
+        notes: what is missing, with the command that fills it, and what a reader must know.
+    """
+
+    number: str
+    title: str
+    caption: str
+    rows: list[str]
+    columns: list[str]
+    cells: dict[tuple[str, str], Entry]
+    notes: list[str] = field(default_factory=list)
+
+    def frame(self) -> pd.DataFrame:
+        """The cells as text, rows x columns.
+
+        >>> Table("0", "", "", ["sls"], ["soft NLL", "p"], {("sls", "soft NLL"): Entry(0.5, None, 1)}).frame().loc["sls"].tolist()
+        ['0.5000, n = 1', '']
+        """
+        texts = [[str(self.cells.get((row, column), "")) for column in self.columns] for row in self.rows]
+        return pd.DataFrame(texts, index=self.rows, columns=self.columns)
+
+
+Cells = dict[tuple[str, str], Entry]
+
+
+def mark_best(cells: Cells, among: list[tuple[str, str]], higher: bool | None) -> None:
+    """Set ``best`` of the best measured means among these cells; ties share it. A cell without rivals is no best.
+
+    Args:
+        cells: changed in place.
+        among: which of them compete.
+        higher: the better direction; None: there is none.
+
+    >>> cells = {("a", "x"): Entry(1.0), ("b", "x"): Entry(2.0), ("c", "x"): Entry(text="missing")}
+    >>> mark_best(cells, list(cells), higher=False)
+    >>> [entry.best for entry in cells.values()]
+    [True, False, False]
+    """
+    means = {key: entry.mean for key in among if (entry := cells.get(key)) is not None and entry.mean is not None}
+    if higher is None or len(means) < 2:
+        return
+    top = max(means.values()) if higher else min(means.values())
+    for key, mean in means.items():
+        cells[key] = replace(cells[key], best=mean == top)
+
+
+def _number(mean: float, sd: float | None) -> str:
+    digits = 4 if abs(mean) < 10 else 1
+    return f"{mean:.{digits}f}" if sd is None else f"{mean:.{digits}f} ± {sd:.{digits}f}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:g}" if abs(value) < 10 else f"{value:.1f}"

@@ -1,0 +1,34 @@
+"""Table S3: outlier detection in full, every set of outliers and every measure."""
+
+from hardlabels.reporting.tables.detection import SETTINGS, detectors_in
+from hardlabels.reporting.tables.sheet import Sheet, over_seeds
+from hardlabels.reporting.tables.table import Cells, Table, mark_best
+from hardlabels.runs.records import Records
+
+MEASURES = {"auroc": ("AUROC ↑", True), "aupr": ("AUPR ↑", True), "fpr95": ("FPR95 ↓", False)}
+METHODS = ("soft", "sls")
+SETS = ("svhn", "cifar100")
+
+
+def detection(records: Records) -> Table:
+    """AUROC, AUPR and FPR95 of soft labels and SLS by set and detector."""
+    sheet = Sheet(records, "main", seeds=10)
+    names = [name.split("/") for name in records.table["name"].unique() if name.startswith("ood/")]
+    measured = {parts[1] for parts in names if len(parts) == 4}
+    sets = [*SETS, *sorted(measured - set(SETS))] if sheet.group.published or not measured else sorted(measured)
+    rows = {
+        f"{one}, {detector}": (one, detector) for one in sets for detector in detectors_in(sheet, one, ["energy", "msp", "odin"])
+    }
+    columns = {f"{method}, {word}": (method, measure) for measure, (word, _) in MEASURES.items() for method in METHODS}
+    cells: Cells = {}
+    for row, (one, detector) in rows.items():
+        for column, (method, measure) in columns.items():
+            cells[row, column] = sheet.entry(f"ood/{one}/{detector}/{measure}", method)
+        for word, higher in MEASURES.values():
+            mark_best(cells, [(row, f"{method}, {word}") for method in METHODS], higher)
+    caption = (
+        f"The run's evaluation items against outliers, which are the positives; all votes, best checkpoint, {over_seeds(cells)}; "
+        "↑ higher, ↓ lower is better; no test. FPR95: share of evaluation items above the threshold that finds 95 % of the "
+        "outliers."
+    )
+    return Table("S3", "Outlier detection in full", caption, list(rows), list(columns), cells, [SETTINGS, *sheet.notes()])

@@ -1,0 +1,200 @@
+"""The report's command: from run folders, or committed records, to a page; and what it says when there is little or nothing."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from hardlabels.metrics import METRICS
+from hardlabels.report import main, report
+from hardlabels.runs.cell import Cell
+
+
+@pytest.fixture
+def compose_report(tmp_path, monkeypatch):
+    """Compose conf/report.yaml for runs below the test's folder, where relative places are looked for too."""
+    from hardlabels.configuration import compose_command
+
+    monkeypatch.chdir(tmp_path)
+
+    def make(*words: str):
+        return compose_command("report", [f"outputs={tmp_path}/outputs", *words], lists=("places", "tables", "figures"))
+
+    return make
+
+
+def write_run(place: Path, cell: Cell, nll: float, **files: object) -> Path:
+    """The files of a finished run that a report reads, but for predictions."""
+    folder = place / cell.folder
+    folder.mkdir(parents=True)
+    metrics = dict.fromkeys(METRICS, 0.5) | {"soft_nll": nll, "kl_to_annotator": nll - 0.25}
+    views = {"epoch": 3, "full": metrics, "non_unanimous": metrics, "high_disagreement": metrics}
+    (folder / "result.json").write_text(json.dumps({"best": views, "last": views}))
+    environment = {"code": "abc123", "python": "3.11.2", "device": "cpu", "platform": "Linux", "cpus": 2, "threads": 1}
+    (folder / "environment.json").write_text(json.dumps([{**environment, "packages": {"torch": "2.15.0", "wandb": "absent"}}]))
+    (folder / "fingerprint.json").write_text(json.dumps({"fingerprint": "f" * 64, "data": "d" * 64}))
+    for name, text in files.items():
+        (folder / name).write_text(str(text))
+    (folder / "done").write_text("")
+    return folder
+
+
+def demo_runs(place: Path, seeds: int = 3) -> None:
+    for method, nll in (("soft", 0.60), ("sls", 0.55), ("multipass", 0.54), ("majority", 0.80)):
+        for k in (5, None):
+            for seed in range(seeds):
+                write_run(place, Cell("synthetic", "smoke", method, k, seed), nll + 0.01 * seed * (1 + nll))
+
+
+def verdicts_of(page: Path) -> dict[str, dict]:
+    return {verdict["claim"]: verdict for verdict in json.loads((page.parent / "verdicts.json").read_text())}
+
+
+def test_a_study_becomes_a_page_tables_and_verdicts(compose_report, tmp_path, capsys):
+    demo_runs(tmp_path / "outputs")
+    page = report(compose_report("study=demo", "figures=[1]", "tables=[1,2,5]"), ["study=demo", f"outputs={tmp_path}/outputs"])
+    assert page == tmp_path / "outputs/studies/demo/report/index.html"
+    out = capsys.readouterr().out
+    assert "hard-beats-soft" in out
+    assert f"report: {page}" in out.replace("\n", "")
+    text = page.read_text()
+    for words in ("Demonstration on built-in data", "24 of 24 runs", "abc123", "dddddddddddddddd", "2.15.0", "0.2500 nat"):
+        assert words in text
+    assert "All 24 runs of the study are finished." in text
+    files = {path.name for path in page.parent.iterdir()}
+    assert {"table_1.md", "table_1.csv", "table_1.tex", "figure_1.svg", "figure_1.png", "verdicts.json"} <= files
+    found = verdicts_of(page)["hard-beats-soft"]
+    assert (found["status"], found["n"], found["p"], found["needed"]) == ("inconclusive", 3, 0.25, 6)  # two comparisons, 2 / 2^3
+    assert found["sentence"].startswith("2 of 2 comparisons have the claimed sign, 2 with all seeds agreeing")
+    assert {verdict["status"] for verdict in verdicts_of(page).values()} <= {
+        "inconclusive",
+        "not run",
+    }  # three seeds support nothing
+
+
+def test_committed_records_are_enough(compose_report, tmp_path):
+    demo_runs(tmp_path / "results/demo")
+    page = report(compose_report("study=demo", "figures=[]", "tables=[1]"))
+    assert verdicts_of(page)["hard-beats-soft"]["n"] == 3
+    again = page.read_text()
+    shutil.copytree(tmp_path / "results/demo/synthetic", tmp_path / "outputs/synthetic")
+    assert (
+        report(compose_report("study=demo", "figures=[]", "tables=[1]", "places=[]")).read_text().split("This report")[0]
+        == again.split("This report")[0]
+    )
+
+
+def test_nothing_finished_is_a_page_that_says_what_to_run(compose_report, tmp_path):
+    (tmp_path / "outputs").mkdir()
+    page = report(compose_report("study=main"), ["study=main", "outputs=outputs"])
+    assert {verdict["status"] for verdict in verdicts_of(page).values()} == {"not run"}
+    text = page.read_text()
+    assert "python -m hardlabels.reproduce study=main outputs=outputs" in text
+    assert "50 of 50 runs are not finished" in text
+    assert "No table has numbers yet." in text
+
+
+def test_what_is_unfinished_or_broken_is_listed_with_its_reason(compose_report, tmp_path):
+    demo_runs(tmp_path / "outputs")
+    broken = tmp_path / "outputs" / Cell("synthetic", "smoke", "sls", 5, 1).folder
+    (broken / "result.json").write_text("{")
+    stopped = tmp_path / "outputs" / Cell("synthetic", "smoke", "soft", 5, 2).folder
+    (stopped / "done").unlink()
+    (stopped / "error.txt").write_text("RuntimeError: <script>alert(1)</script>\n")
+    shutil.rmtree(tmp_path / "outputs" / Cell("synthetic", "smoke", "majority", 5, 0).folder)
+    page = report(compose_report("study=demo", "figures=[]", "tables=[1]"))
+    text = page.read_text()
+    assert "21 of 24 runs" in text
+    assert "unreadable: JSONDecodeError" in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "<script" not in text
+    assert "majority, K = 5: seed 0" in text
+    found = verdicts_of(page)["hard-beats-soft"]
+    assert (found["status"], found["n"]) == ("inconclusive", 1)
+    assert found["commands"] == ["python -m hardlabels.reproduce study=demo"]
+    assert "Incomplete" in found["sentence"]
+
+
+def test_several_recipes_are_judged_apart(compose_report, tmp_path):
+    for recipe in ("smoke", "pocket"):
+        for method, nll in (("soft", 0.6), ("sls", 0.5 if recipe == "smoke" else 0.7)):
+            for seed in range(5):
+                write_run(tmp_path / "outputs", Cell("synthetic", recipe, method, None, seed), nll + 0.001 * seed * (1 + nll))
+    grid = "study.grid=[{method: [soft, sls], K: [null], seed: [0, 1, 2, 3, 4]}]"
+    page = report(compose_report("study=demo", "study.recipe=[smoke,pocket]", grid, "figures=[]", "tables=[2]"))
+    found = json.loads((page.parent / "verdicts.json").read_text())
+    parity = {verdict["recipe"]: verdict["comparisons"][0]["left"] for verdict in found if verdict["claim"] == "full-parity"}
+    assert parity == pytest.approx({"smoke": 0.503, "pocket": 0.7034})
+    assert {path.name for path in page.parent.glob("*/table_2.md")} == {"table_2.md"}
+    assert len(list(page.parent.glob("*/table_2.md"))) == 2
+
+
+def test_a_real_run_is_reported_with_its_interval_over_votes(compose_report, make_config, run_cell):
+    for method in ("soft", "sls"):
+        run_cell(make_config(f"method={method}", "seed=0"))
+    grid = "study.grid=[{method: [soft, sls], K: [null], seed: 0}]"
+    page = report(compose_report("study=demo", "+study.tag=tiny", grid, "figures=[3]", "tables=[2]"))
+    text = page.read_text()
+    assert "2 of 2 runs" in text
+    assert "votes 0." in text or "votes 1." in text
+    assert (page.parent / "figure_3.svg").is_file()
+
+
+def test_a_table_that_fails_is_told_and_costs_nothing_else(compose_report, tmp_path, monkeypatch, capsys):
+    from hardlabels.reporting import tables
+
+    def fails(records):
+        raise RuntimeError("<b>no</b>")
+
+    demo_runs(tmp_path / "outputs", seeds=1)
+    monkeypatch.setitem(tables.TABLES, "2", fails)
+    page = report(compose_report("study=demo", "figures=[]", "tables=[1,2]"))
+    assert "table 2: RuntimeError: &lt;b&gt;no&lt;/b&gt;" in page.read_text()
+    assert "table 2: RuntimeError" in capsys.readouterr().err
+    assert (page.parent / "table_1.md").is_file()
+
+
+def test_an_earlier_report_leaves_no_table_behind(compose_report, tmp_path):
+    demo_runs(tmp_path / "outputs", seeds=1)
+    page = report(compose_report("study=demo", "figures=[]", "tables=[1,2]"))
+    (page.parent / "notes.md").write_text("mine")
+    report(compose_report("study=demo", "figures=[]", "tables=[1]"))
+    assert {path.name for path in page.parent.glob("*.md")} == {"table_1.md", "notes.md"}
+
+
+def test_commands_keep_the_overrides_that_chose_the_runs(compose_report, tmp_path):
+    (tmp_path / "outputs").mkdir()
+    words = ["study=demo", "+study.tag=tiny", "study.recipe=pocket", "figures=[]"]
+    page = report(compose_report(*words), words)
+    assert verdicts_of(page)["full-parity"]["commands"] == [
+        "python -m hardlabels.reproduce study=demo +study.tag=tiny study.recipe=pocket"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["study=nothing"], "study"),
+        (
+            ["study=demo", "outputs=nowhere", "places=[]"],
+            "no runs: none of the folders nowhere exists; first: python -m hardlabels.train",
+        ),
+        (["study=demo", "outputs=.", "tables=[99]"], "tables must be among 1, 2"),
+        (["study=demo", "outputs=.", "margins.soft_nll=-1"], "margins.soft_nll must be a number above 0, got -1"),
+        (["study=demo", "outputs=.", "thresholds.barrier=null"], "thresholds.barrier must be a number, got None"),
+        (["study=demo", "outputs=.", "folder=file"], "the report cannot be written to file"),
+        (["study=demo", "outputs=.", "alpha=2"], "alpha must lie between 0 and 0.5, got 2"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(words, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(sys, "argv", ["hardlabels.report", *words])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
