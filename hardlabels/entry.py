@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -58,6 +59,8 @@ def run(launch: Callable[[], Any]) -> None:
     Hydra prints its own errors over several lines and exits with 1, the code of a failed run. It does so in one function,
     which is exchanged for the time of the call.
     """
+    # The Ray plugin's own schema has the name of our preset; Hydra says so several times a command.
+    warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/ray' is validated against")
     with _guarded_hydra():
         try:
             launch()

@@ -22,7 +22,7 @@ def read_results(folders: Iterable[Path], checkpoint: str = "best") -> pd.DataFr
     for folder in folders:
         cell, directory = Cell.from_folder(folder), RunDirectory(folder)
         if directory.is_done():
-            metrics = read_json(directory.result, ("best", "last"))[checkpoint]["full"]
+            metrics = read_json(directory.result, (checkpoint,))[checkpoint]["full"]
             rows.append({"method": cell.method, "K": np.inf if cell.K is None else cell.K, "seed": cell.seed, **metrics})
     return pd.DataFrame(rows, columns=["method", "K", "seed", *METRICS]).astype(dict.fromkeys(METRICS, float))
 

@@ -75,7 +75,7 @@ def test_forked_workers_do_not_keep_the_lock_of_a_killed_run(tmp_path):
         f"with hold(Path({str(tmp_path / '.lock')!r})):\n"
         "    child = os.fork()\n"
         "    if child == 0:\n"
-        "        import time; time.sleep(20); os._exit(0)\n"
+        "        os.close(1); import time; time.sleep(60); os._exit(0)\n"
         "    print(child, flush=True)\n"
         "    os.kill(os.getpid(), 9)\n"
     )
