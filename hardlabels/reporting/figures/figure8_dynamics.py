@@ -73,7 +73,7 @@ def draw_dynamics(numbers: Dynamics) -> Canvas:
             strip(right, found, place + shift, method, spread=0.1)
     places(right, MILESTONES.values())
     right.set(ylabel="epoch")
-    right.yaxis.set_major_locator(MaxNLocator(integer=True))
+    right.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     return figure
 
 
