@@ -12,13 +12,15 @@ The stages, in the order in which data flow; each imports only those before it:
     statistics  paired tests, Holm, intervals, equivalence
     reporting   tables, figures, claims, the page
 
-Beside them: ``randomness`` (the only place where a seed becomes randomness), ``errors``, ``console``, ``configuration``.
+Beside them: ``adapters`` (a method's labels in your own loop: a torch data set, callbacks for Lightning and Hugging Face),
+``randomness`` (the only place where a seed becomes randomness), ``errors``, ``console``, ``configuration``.
 ``train`` (``python -m hardlabels.train``), ``diagnose``, ``report``, ``reproduce``, ``dashboard`` and ``score`` are the commands;
 ``grid`` is what Hydra's multirun calls.
 """
 
+from hardlabels.delivery import deliver
 from hardlabels.errors import InputError
 from hardlabels.votes import Votes
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "Votes", "__version__"]
+__all__ = ["InputError", "Votes", "__version__", "deliver"]

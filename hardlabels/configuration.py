@@ -1,21 +1,26 @@
 """Where the configuration is, and which parts of it a run's folder does not show."""
 
 from pathlib import Path
-
-from hydra import compose, initialize_config_dir
-from hydra.errors import HydraException
-from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError
+from typing import TYPE_CHECKING
 
 from hardlabels.errors import InputError
+
+if TYPE_CHECKING:  # Hydra is slow to load: who asks only where the configuration is need not wait for it
+    from omegaconf import DictConfig
 
 _here = Path(__file__).resolve().parent
 CONF = _here / "conf" if (_here / "conf").is_dir() else _here.parent / "conf"
 """The configuration folder: inside an installed package, beside it in a checkout."""
 
-COORDINATES = ("data", "recipe", "method", "K", "seed", "outputs", "run.tag")
+COORDINATES = ("data", "data.name", "recipe", "method", "K", "seed", "outputs", "run.tag")
 """What the run's folder shows; settings of a method (``method.hold``) become part of its name."""
+
+OWN_DATA = "data=files"
+"""The user's own items and votes, under a name of the user's (``data.name``). Their settings say where they are and how they are
+read, and a folder that holds a run on other content refuses this one: ``RunDirectory.check``."""
+
+FOLLOWS_FROM_DATA = ("model=resnet18", "model=mlp")
+"""The one takes images, the other vectors, and each refuses the other's: not a choice that a folder would hide."""
 
 HOW_AND_WHERE = (
     "data.root",
@@ -40,6 +45,8 @@ def hidden_changes(overrides: list[str]) -> list[str]:
 
     >>> hidden_changes(["method=sls", "method.hold=5", "seed=3", "data.root=/tmp/x", "recipe.epochs=3", "+model.width=8"])
     ['recipe.epochs=3', '+model.width=8']
+    >>> hidden_changes(["data=files", "data.votes=votes.csv", "data.items=images", "data.size=64", "data.name=mine", "model=mlp"])
+    []
     """
 
     def below(key: str, parents: tuple[str, ...]) -> bool:
@@ -48,7 +55,8 @@ def hidden_changes(overrides: list[str]) -> list[str]:
     hidden = []
     for override in overrides:
         key = override.split("=", 1)[0].lstrip("+~").split("@")[0].replace("/", ".")
-        shown = key in COORDINATES or key.startswith("method.")
+        shown = key in COORDINATES or key.startswith("method.") or override in FOLLOWS_FROM_DATA
+        shown = shown or (OWN_DATA in overrides and key.startswith("data.") and key != "data._target_")
         if not shown and (not below(key, HOW_AND_WHERE) or below(key, EXCEPTIONS)):
             hidden.append(override)
     return hidden
@@ -64,7 +72,7 @@ def refuse_hidden_changes(overrides: list[str], tag: str | None) -> None:
         )
 
 
-def compose_command(config_name: str, argv: list[str], lists: tuple[str, ...] = ()) -> DictConfig:
+def compose_command(config_name: str, argv: list[str], lists: tuple[str, ...] = ()) -> "DictConfig":
     """The configuration of an entry that is no multirun: ``conf/<config_name>.yaml`` with overrides.
 
     Args:
@@ -75,6 +83,11 @@ def compose_command(config_name: str, argv: list[str], lists: tuple[str, ...] = 
     >>> compose_command("diagnose", ["study=demo", "probe=cka,barrier", "cka.chunk=64"], ("probe",)).probe
     ['cka', 'barrier']
     """
+    from hydra import compose, initialize_config_dir  # noqa: PLC0415
+    from hydra.errors import HydraException  # noqa: PLC0415
+    from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
+    from yaml import YAMLError  # noqa: PLC0415
+
     words = []
     for word in argv:
         key, _, value = word.partition("=")

@@ -16,6 +16,7 @@ from hardlabels.console import bars, complain, console, say, stop_bars
 from hardlabels.entry import MISTAKES, refuse
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.checks import check_config
+from hardlabels.runs.data import own_content
 from hardlabels.runs.directory import RunDirectory, training_config
 
 
@@ -40,7 +41,7 @@ def expand(config: DictConfig) -> dict[Path, Cell]:
         check_config(cfg)
         refuse_hidden_changes(overrides, cfg.run.tag)
         folder = Path(cfg.outputs) / cell.folder
-        RunDirectory(folder).check(training_config(cfg))
+        RunDirectory(folder).check(training_config(cfg), own_content(cfg))
         cells[folder] = cell
     return cells
 

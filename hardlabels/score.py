@@ -19,6 +19,7 @@ from hardlabels.metrics.bootstrap import LEVEL, RECOMPUTED, SCORES, TESTED, Asse
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes, slice_masks
 from hardlabels.votes.arrays import read_arrays
+from hardlabels.votes.formats import Options, detect, read
 
 MAX_RESAMPLES = 100_000  # their scores are kept in memory
 
@@ -103,7 +104,12 @@ def _refuse(bad: np.ndarray, table: np.ndarray, where: str, expected: str) -> No
 
 
 def read_votes(path: Path) -> Votes:
-    """Counts where every entry is whole or most rows do not sum to 1, probabilities otherwise; ``Votes`` checks every row."""
+    """Votes in any format of ``hardlabels.votes.formats``; of a plain table, items x classes, ``Votes`` checks every row.
+
+    A plain table is counts where every entry is whole or most rows do not sum to 1, and probabilities otherwise.
+    """
+    if path.suffix in (".csv", ".json", ".jsonl", ".parquet") and detect(path, Options()) != "matrix":
+        return read(path).votes
     arrays = read_arrays(path)
     if "" not in arrays:
         raise InputError(f"{path}: expected votes as .npy or .csv of items x classes, got an .npz")
@@ -263,7 +269,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command: one line and exit code 2 for bad input."""
     parser = argparse.ArgumentParser(prog="python -m hardlabels.score", description=__doc__)
     parser.add_argument("predictions", type=Path, help=".npy or .csv (N x C probabilities or logits), or a run's predictions.npz")
-    parser.add_argument("votes", type=Path, nargs="?", help=".npy or .csv (N x C counts or probabilities); .npz has its own p")
+    parser.add_argument(
+        "votes", type=Path, nargs="?", help="N x C counts or probabilities, or any format of hardlabels.votes; .npz has its own p"
+    )
     parser.add_argument("other", type=Path, nargs="?", help="a second model's predictions of the same items: paired comparison")
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--logits", dest="kind", action="store_const", const="logits", help="predictions are logits")

@@ -18,6 +18,7 @@ from hardlabels.console import complain, say, stop_bars
 from hardlabels.entry import MISTAKES, refuse, run
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.checks import check_config
+from hardlabels.runs.data import own_content
 from hardlabels.runs.directory import RunDirectory, training_config
 from hardlabels.runs.files import StorageError, write_text
 from hardlabels.runs.lock import Held
@@ -31,7 +32,7 @@ def train(cfg: DictConfig, overrides: list[str]) -> Path:
     check_config(cfg)
     refuse_hidden_changes(overrides, cfg.run.tag)
     directory = RunDirectory(Path(cfg.outputs) / cell.folder)
-    directory.check(training_config(cfg))
+    directory.check(training_config(cfg), own_content(cfg))
     if directory.is_done():
         read_json(directory.result, ("best", "last", "items"))  # damaged since?
         say(f"finished already, skipped: {directory.path}")

@@ -30,8 +30,9 @@ def imports(file: Path) -> set[str]:
 @pytest.mark.parametrize("file", [file for file in FILES if file.parent != PACKAGE], ids=lambda f: str(f.relative_to(PACKAGE)))
 def test_a_stage_imports_only_stages_before_it(file):
     stage = file.relative_to(PACKAGE).parts[0]
-    allowed = set(STAGES[: STAGES.index(stage) + 1]) | BESIDE
-    assert imports(file) <= allowed
+    # Adapters carry deliveries into other people's loops: they need the votes and the methods, nothing of ours that trains.
+    before = {"votes", "delivery", "adapters"} if stage == "adapters" else set(STAGES[: STAGES.index(stage) + 1])
+    assert imports(file) <= before | BESIDE
 
 
 def test_learning_does_not_know_the_methods_or_the_metrics():

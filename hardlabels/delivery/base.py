@@ -13,8 +13,8 @@ class Delivery(ABC):
     """Targets of the training items, epoch by epoch, for one set of votes and one seed.
 
     Calling it with an epoch returns (N,) int64 hard labels or (N, C) float32 soft labels: ``cross_entropy`` takes both, so
-    nothing after this point asks which method runs. It is a pure function of (votes, seed, epoch): no state travels from one
-    epoch to the next, so epochs may be asked for in any order, by any process.
+    nothing after this point asks which method runs. (A method that sets ``items`` returns M of them.) It is a pure function of
+    (votes, seed, epoch): no state travels from one epoch to the next, so epochs may be asked for in any order, by any process.
 
     A new method is a subclass in its own file here and a yaml in ``conf/method``.
     """
@@ -22,11 +22,15 @@ class Delivery(ABC):
     needs_votes: ClassVar[bool] = False
     """Whether distributions alone are not enough. Such a method refuses a source that has no votes."""
 
+    items: np.ndarray | None = None
+    """(M,) the item that each target belongs to, where a method shows other examples than one an item; ``None``: target i is
+    item i's. It is the same in every epoch, so an epoch has M examples, always."""
+
     def __init__(self, votes: Votes, seed: int):
         if self.needs_votes and not votes.has_votes:
             raise InputError(
                 f"{type(self).__name__} shows observed votes one by one, and this source has only probabilities: "
-                "use method=sls or method=soft, or K=... to draw votes from the probabilities"
+                "use method=sls, method=stratified_sls or method=soft, or K=... to draw votes from the probabilities"
             )
         self.votes, self.seed = votes, seed
 

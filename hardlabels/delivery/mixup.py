@@ -1,4 +1,4 @@
-"""Mixup: pairs of images and their majority labels are blended, batch by batch."""
+"""Mixup: pairs of images and their targets are blended, batch by batch. The targets are majority labels, or p itself."""
 
 import math
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 
 from hardlabels.delivery.base import Delivery, one_hot, require
 from hardlabels.delivery.majority import majority
+from hardlabels.delivery.soft import soft
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes
 
@@ -30,17 +31,19 @@ def mixup(inputs: Any, targets: Any, *, weight: float, partner: Any) -> tuple[An
 class Mixup(Delivery):
     """``method=mixup``; lambda ~ Beta(alpha, alpha), ``method.alpha`` = 1 (the paper gives no value).
 
+    ``method.targets`` is ``majority`` (one-hot, the paper's baseline) or ``soft`` (p_i: mixup on what the annotators said).
     Partners are in the same batch; with several processes, anywhere in the batch of all of them.
     """
 
-    def __init__(self, votes: Votes, seed: int, alpha: float = 1.0):
+    def __init__(self, votes: Votes, seed: int, alpha: float = 1.0, targets: str = "majority"):
         super().__init__(votes, seed)
         require(0 < alpha < math.inf, "method.alpha", "a finite number greater than 0", alpha)
-        self.alpha = alpha
+        require(targets in ("majority", "soft"), "method.targets", "majority or soft", targets)
+        self.alpha, self.targets = alpha, targets
 
     def __call__(self, epoch: int) -> np.ndarray:
-        """The majority as one-hot rows, in every epoch; pairs are mixed later, by :meth:`mix`."""
-        return one_hot(majority(self.votes), self.votes.num_classes)
+        """The majority as one-hot rows, or p, in every epoch; pairs are mixed later, by :meth:`mix`."""
+        return soft(self.votes) if self.targets == "soft" else one_hot(majority(self.votes), self.votes.num_classes)
 
     def mix(self, inputs: Any, targets: Any, *, epoch: int, step: int) -> tuple[Any, Any]:
         """Mix the batch with itself in another order; lambda and order are those of (seed, epoch, step)."""

@@ -79,6 +79,8 @@ def gradcam(
     """
     if target not in TARGETS:
         raise InputError(f"target must be one of {', '.join(TARGETS)}, got {target!r}")
+    if not a.source.has_images:
+        raise InputError(f"gradcam asks where in an image a network looks, and the items of {a.source.name!r} are vectors")
     items = shared_items(a, b)
     votes, networks = a.source.votes, (a.network("best", device), b.network("best", device))
     shown = example_places(votes.entropy[items], examples)

@@ -19,7 +19,7 @@ from hardlabels.votes import Votes, slice_masks, split_items
 class Training(NamedTuple):
     """A training batch after transfer."""
 
-    inputs: Tensor  # (B, channels, H, W) float
+    inputs: Tensor  # (B, channels, H, W) float; vectors: (B, d)
     target: Tensor  # (B,) int64 hard or (B, C) float soft
     total: int  # size of the batch over all processes
 
@@ -70,6 +70,8 @@ class DeliveryDataModule(LightningDataModule):
         self.split = split_items(source.labels, seed=seed, protocol=split, train_items=train_items)
         votes = source.votes if K is None else source.votes.subsample(K, seed)
         self.delivery = method(votes.take(self.split.train), seed)
+        # One example an item, unless the method says otherwise: then each has crops and a place in the order of its own.
+        self.examples = self.split.train if self.delivery.items is None else self.split.train[self.delivery.items]
         self.views = {name: (mask, source.votes.p) for name, mask in slice_masks(source.votes).items()}
         if source.truth is not None:
             self.views["truth"] = (np.ones(len(source), dtype=bool), source.truth)
@@ -85,11 +87,11 @@ class DeliveryDataModule(LightningDataModule):
 
     def start_epoch(self, epoch: int) -> None:
         """Load what this epoch shows: its targets and its crops."""
-        n, source = len(self.split.train), self.source
+        n, source = len(self.examples), self.source
         targets = self.delivery(epoch)
         if len(targets) != n:
             raise ValueError(
-                f"{type(self.delivery).__name__} gave {len(targets)} targets in epoch {epoch} for {n} training items"
+                f"{type(self.delivery).__name__} gave {len(targets)} targets in epoch {epoch} for {n} training examples"
             )
         shift, mirrored = draw_crops(n, seed=self.seed, epoch=epoch, padding=source.crop_padding, flip=source.flip)
         device = self._device
@@ -102,7 +104,7 @@ class DeliveryDataModule(LightningDataModule):
     def setup(self, stage: str) -> None:
         """Put the inputs (unless workers read them) and everything that is gathered by index on the device."""
         device = self._device
-        items = {"train": self.split.train, "select": self.split.select, "evaluate": self.split.evaluate}
+        items = {"train": self.examples, "select": self.split.select, "evaluate": self.split.evaluate}
         self._items = {part: torch.from_numpy(index).to(device) for part, index in items.items()}
         self._views = {
             # float32: enough for a distribution, and every accelerator has it.
@@ -114,7 +116,7 @@ class DeliveryDataModule(LightningDataModule):
 
     def train_dataloader(self) -> object:
         """Batches of the epoch that the trainer is in when iteration starts."""
-        return self._loader("train", self.split.train, self.batch_size, self.seed)
+        return self._loader("train", self.examples, self.batch_size, self.seed)
 
     def val_dataloader(self) -> list[object]:
         """One loader for each entry of ``parts``, in that order."""
@@ -130,7 +132,8 @@ class DeliveryDataModule(LightningDataModule):
         if batch.epoch != self._epoch:
             raise RuntimeError(f"a batch drawn for epoch {batch.epoch} arrived in epoch {self._epoch}: labels would be stale")
         position = batch.position
-        inputs = crop_and_flip(inputs, self._shift[position], self._mirrored[position], self.source.crop_padding)
+        if self.source.has_images:
+            inputs = crop_and_flip(inputs, self._shift[position], self._mirrored[position], self.source.crop_padding)
         mixed = self.delivery.mix(
             normalise(inputs, self._mean, self._std), self._targets[position], epoch=batch.epoch, step=batch.step
         )

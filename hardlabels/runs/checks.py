@@ -81,8 +81,11 @@ def check_method(method: DictConfig, seed: Any) -> None:
 
     build, settings = delivery_class(method.get("_target_")), method_settings(method)
     check_settings("method", build, settings, ("votes", "seed"))
+    # Every annotator once an item, so that a method that asks who voted is answered.
+    labels = [(7 * item + 3 * vote) % 10 for item in range(12) for vote in range(3)]
+    votes = Votes.from_labels(labels, range(0, 37, 3), 10, annotators=[0, 1, 2] * 12)
     try:
-        build(Votes.from_counts([[(7 * item + 3 * c) % 5 for c in range(10)] for item in range(12)]), seed, **settings)
+        build(votes, seed, **settings)
     except InputError:
         raise
     except (TypeError, ValueError) as error:

@@ -1,5 +1,6 @@
 """One cell, from its configuration to its result."""
 
+import inspect
 import logging
 import warnings
 from contextlib import nullcontext
@@ -12,6 +13,7 @@ from lightning.fabric.plugins.environments import SLURMEnvironment, TorchElastic
 from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.delivery import Delivery
+from hardlabels.errors import InputError
 from hardlabels.learning.batchnorm import synchronised
 from hardlabels.learning.datamodule import DeliveryDataModule
 from hardlabels.learning.memory import keep_freed_memory
@@ -136,10 +138,28 @@ def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
     settings: Any = OmegaConf.to_container(cfg.model, resolve=True)
     build = network_class(settings["_target_"])
     settings = {key: value for key, value in settings.items() if key not in ("_target_", "name", "compile")}
-    check_settings("model", build, settings, ("num_classes",))
+    sizes = network_sizes(build, source)
+    check_settings("model", build, settings, tuple(sizes))
     with torch.random.fork_rng(devices=[]), settings_of("model"):
         torch.manual_seed(torch_seed(cfg.seed, "weights"))
-        return build(**settings, num_classes=source.votes.num_classes)
+        network = build(**settings, **sizes)
+    first = next((module for module in network.modules() if isinstance(module, torch.nn.Conv2d)), None)
+    channels = source.inputs.shape[-1]
+    if first is not None and first.in_channels != channels:
+        raise InputError(
+            f"{build.__name__} takes images of {first.in_channels} channels, those of {source.name!r} have {channels}"
+        )
+    return network
+
+
+def network_sizes(build: type[torch.nn.Module], source: Source) -> dict[str, int]:
+    """What the data say about a network: C, and for one that takes vectors (it has an argument ``in_features``) their length."""
+    takes_vectors = "in_features" in inspect.signature(build).parameters
+    if takes_vectors == source.has_images:
+        came, use = ("images", "resnet18") if source.has_images else (f"vectors of {source.inputs.shape[1]} numbers", "mlp")
+        takes = "feature vectors" if takes_vectors else "images"
+        raise InputError(f"{build.__name__} takes {takes}, and the items of {source.name!r} are {came}: use model={use}")
+    return {"num_classes": source.votes.num_classes, **({"in_features": source.inputs.shape[1]} if takes_vectors else {})}
 
 
 def make_optimizer(cfg: DictConfig, network: torch.nn.Module) -> "partial[torch.optim.Optimizer]":

@@ -123,7 +123,7 @@ class FinishedRun:
         return network.to(device).eval()
 
     def inputs(self, items: np.ndarray, device: str = "cpu") -> "torch.Tensor":
-        """(n, channels, H, W) normalised, unaugmented inputs of these items."""
+        """(n, channels, H, W) normalised, unaugmented images of these items; vectors: (n, d)."""
         import torch  # noqa: PLC0415
 
         from hardlabels.learning.augment import normalise  # noqa: PLC0415

@@ -13,6 +13,7 @@ from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.votes.distances import entropy
 from hardlabels.votes.matrix import finite_matrix, numeric, refuse_rows, short
+from hardlabels.votes.ragged import label_dtype, order_within
 
 MAX_ITEM_VOTES = 10**6  # more is no vote count but something else, such as an id
 MAX_VOTES = 1 << 28  # of a table: a short file of large counts must not fill the memory. Larger ones come as labels
@@ -36,9 +37,18 @@ class Votes:
     [[0.667, 0.333, 0.0], [0.0, 0.0, 1.0]]
     """
 
-    def __init__(self, labels: np.ndarray | None, offsets: np.ndarray | None, num_classes: int, probabilities: np.ndarray | None):
+    def __init__(
+        self,
+        labels: np.ndarray | None,
+        offsets: np.ndarray | None,
+        num_classes: int,
+        probabilities: np.ndarray | None,
+        annotators: np.ndarray | None = None,
+    ):
         """For internal use: trusts its arguments. Use a ``from_`` constructor."""
         self.num_classes = num_classes
+        self.annotators = annotators
+        """(V,) who gave each vote, aligned with ``labels``; None where that is not known (and after :meth:`subsample`)."""
         self._labels, self._offsets, self._probabilities = labels, offsets, probabilities
 
     # ---- construction: every check happens here, once ----
@@ -62,12 +72,22 @@ class Votes:
         _refuse_many(float(total.sum()), where)
         n, c = table.shape
         table = table.astype(np.int64)
-        labels = np.repeat(np.tile(np.arange(c, dtype=_label_dtype(c)), n), table.ravel())
+        labels = np.repeat(np.tile(np.arange(c, dtype=label_dtype(c)), n), table.ravel())
         return cls(labels, np.concatenate([[0], np.cumsum(table.sum(1))]), c, None)
 
     @classmethod
-    def from_labels(cls, labels: npt.ArrayLike, offsets: npt.ArrayLike, num_classes: int, *, where: str = "labels") -> "Votes":
+    def from_labels(
+        cls,
+        labels: npt.ArrayLike,
+        offsets: npt.ArrayLike,
+        num_classes: int,
+        *,
+        annotators: npt.ArrayLike | None = None,
+        where: str = "labels",
+    ) -> "Votes":
         """Votes from flat labels and offsets (N + 1,): item i voted ``labels[offsets[i]:offsets[i + 1]]``, in any order.
+
+        ``annotators`` (V,) says who gave each vote, by any id.
 
         >>> Votes.from_labels([2, 0, 1], [0, 2, 3], 3).counts.tolist()
         [[1, 0, 1], [0, 1, 0]]
@@ -82,7 +102,13 @@ class Votes:
         if len(bad := np.flatnonzero((flat < 0) | (flat >= num_classes) | (flat != np.floor(flat)))):
             vote, item = bad[0], np.searchsorted(edges, bad[0], side="right") - 1
             raise InputError(f"{where}: vote {vote} (item {item}) must be a class 0 .. {num_classes - 1}, got {flat[vote]}")
-        return cls(_sorted_within(flat.astype(_label_dtype(num_classes)), edges), edges, num_classes, None)
+        who = None if annotators is None else np.asarray(annotators)
+        if who is not None and who.shape != flat.shape:
+            raise InputError(f"{where}: expected {len(flat)} annotators, one a vote, got shape {who.shape}")
+        flat = flat.astype(label_dtype(num_classes))
+        if (order := order_within(flat, edges)) is not None:
+            flat, who = flat[order], None if who is None else who[order]
+        return cls(flat, edges, num_classes, None, who)
 
     @classmethod
     def from_probabilities(cls, p: npt.ArrayLike, *, where: str = "probabilities") -> "Votes":
@@ -151,7 +177,7 @@ class Votes:
         if self._probabilities is not None:
             return entropy(self._probabilities).round(ENTROPY_DECIMALS)
         values = np.empty(len(self))
-        for items, first, _, count in self._runs():
+        for items, first, _, count in self.runs():
             share = count / np.repeat(self.sizes[items], np.diff(first, append=len(count)))
             values[items] = np.maximum(-np.add.reduceat(xlogy(share, share), first), 0.0)
         return values.round(ENTROPY_DECIMALS)
@@ -166,7 +192,7 @@ class Votes:
         if self._probabilities is not None:
             return self._probabilities.argmax(1)
         majority = np.empty(len(self), dtype=np.int64)
-        for items, first, label, count in self._runs():
+        for items, first, label, count in self.runs():
             runs = np.diff(first, append=len(count))
             top = count == np.repeat(np.maximum.reduceat(count, first), runs)
             # Runs of an item are in class order: the first run at the top is the lowest class.
@@ -188,11 +214,16 @@ class Votes:
             return Votes(None, None, self.num_classes, self._probabilities[items])
         sizes = self.sizes[items]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        labels = np.empty(offsets[-1], dtype=self.labels.dtype)
+        labels, who = np.empty(offsets[-1], dtype=self.labels.dtype), None
+        if self.annotators is not None:
+            who = np.empty(offsets[-1], dtype=self.annotators.dtype)
         for lo, hi in blocks(offsets):
             here = np.arange(offsets[lo], offsets[hi])
-            labels[here] = self.labels[here + np.repeat(self.offsets[items[lo:hi]] - offsets[lo:hi], sizes[lo:hi])]
-        return Votes(labels, offsets, self.num_classes, None)
+            there = here + np.repeat(self.offsets[items[lo:hi]] - offsets[lo:hi], sizes[lo:hi])
+            labels[here] = self.labels[there]
+            if who is not None and self.annotators is not None:
+                who[here] = self.annotators[there]
+        return Votes(labels, offsets, self.num_classes, None, who)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """(N,) one label an item, y_i ~ Categorical(p_i).
@@ -219,7 +250,7 @@ class Votes:
             raise InputError(f"K must be at least 1 vote an item (or null for all votes), got {k}")
         n, rng = len(self), stream(seed, "subsample", k)
         _refuse_many(float(n) * k, f"K={k} for {n} items")
-        labels = np.empty((n, k), dtype=_label_dtype(self.num_classes))
+        labels = np.empty((n, k), dtype=label_dtype(self.num_classes))
         for j in range(k):  # K independent draws from p_i are Multinomial(K, p_i)
             labels[:, j] = self.draw(rng)
         labels.sort(axis=1)
@@ -236,7 +267,7 @@ class Votes:
             raise InputError("these items have probabilities but no votes; K=... draws votes from them")
         return array
 
-    def _runs(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
+    def runs(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
         """Blocks of items as runs of equal votes: (items, index of each item's first run, class of a run, its length)."""
         offsets = self.offsets
         for lo, hi in blocks(offsets):
@@ -261,17 +292,3 @@ def blocks(offsets: np.ndarray) -> Iterator[tuple[int, int]]:
 def _refuse_many(votes: float, where: str) -> None:
     if votes > MAX_VOTES:
         raise InputError(f"{where}: expected at most {MAX_VOTES:,} votes in all, got {votes:,.0f}")
-
-
-def _label_dtype(num_classes: int) -> np.dtype:
-    """The smallest unsigned type that holds a class: votes are the one array that grows with the data."""
-    return np.min_scalar_type(num_classes - 1)
-
-
-def _sorted_within(labels: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Labels sorted inside each item; as they are when they already were."""
-    inside = np.ones(len(labels), dtype=bool)
-    inside[offsets[:-1]] = False
-    if not np.any((labels[1:] < labels[:-1]) & inside[1:]):
-        return labels
-    return labels[np.lexsort((labels, np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))))]

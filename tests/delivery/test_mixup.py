@@ -9,6 +9,7 @@ import torch
 from scipy import stats
 
 from hardlabels.delivery.mixup import Mixup, mixup
+from hardlabels.runs.cell import Cell
 from hardlabels.votes import Votes
 
 VOTES = Votes.from_counts([[3, 1, 0], [0, 2, 2], [1, 0, 9], [5, 0, 0]])
@@ -38,6 +39,27 @@ def test_the_ends_of_lambda():
 
 def test_targets_are_majority_one_hot():
     assert Mixup(VOTES, 0)(5).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
+
+
+def test_targets_can_be_the_annotators_distributions():
+    for votes in (VOTES, Votes.from_probabilities(VOTES.p)):
+        delivery = Mixup(votes, 0, targets="soft")
+        np.testing.assert_allclose(delivery(5), VOTES.p, atol=1e-7)
+        weight, partner = recover(delivery, 4, epoch=2, step=1)
+        mixed = delivery.mix(np.zeros(4), delivery(2), epoch=2, step=1)[1]
+        np.testing.assert_allclose(mixed, weight * VOTES.p + (1 - weight) * VOTES.p[partner], atol=1e-6)
+
+
+def test_soft_targets_are_a_variant_with_a_folder_of_its_own(make_config):
+    assert Cell.from_config(make_config("method=mixup")).method == "mixup"
+    assert Cell.from_config(make_config("method=mixup", "method.targets=soft")).method == "mixup,targets=soft"
+
+
+def test_both_kinds_of_targets_are_mixed_by_the_same_pairs():
+    """One stream: a comparison of the two is paired."""
+    one, other = (recover(Mixup(VOTES, 3, targets=kind), 8, epoch=4, step=2) for kind in ("majority", "soft"))
+    assert one[0] == other[0]
+    assert one[1].tolist() == other[1].tolist()
 
 
 def test_inputs_and_targets_are_mixed_alike_and_targets_stay_distributions():

@@ -8,11 +8,12 @@ import pytest
 from hardlabels.delivery.majority import Majority
 from hardlabels.delivery.multipass import Multipass
 from hardlabels.delivery.sls import SLS
+from hardlabels.delivery.stratified_sls import StratifiedSLS
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes
 
 
-@pytest.mark.parametrize("method", [SLS, Multipass, Majority])
+@pytest.mark.parametrize("method", [SLS, Multipass, StratifiedSLS, Majority])
 def test_an_epoch_needs_at_most_four_times_the_votes_own_bytes(method):
     rng = stream(0, "test")
     sizes = rng.integers(5, 16, 400_000)

@@ -34,7 +34,16 @@ def toy() -> Source:
     [
         ({"inputs": np.zeros((2, 4, 4, 2), np.uint8)}, "inputs must be 3 items"),
         ({"inputs": np.zeros((3, 4, 4, 2), np.float32)}, "inputs must be uint8"),
-        ({"inputs": np.zeros((3, 32), np.uint8)}, r"inputs must be \(N, H, W, channels\), got shape \(3, 32\)"),
+        ({"inputs": np.zeros((3, 32), np.uint8)}, r"inputs must be float32 for vectors, got shape \(3, 32\), type uint8"),
+        ({"inputs": np.zeros((3, 2), np.float64)}, "inputs must be float32 for vectors, .* type float64"),
+        ({"inputs": np.array([[0, 1], [2, np.nan], [3, 4]], np.float32)}, "inputs must be finite"),
+        (
+            {"inputs": np.zeros((3, 2, 2), np.uint8)},
+            r"inputs must be images \(N, H, W, channels\) or vectors \(N, d\), got shape",
+        ),
+        ({"inputs": np.zeros((3, 5), np.float32)}, "mean must have 5 entries, got 2"),
+        ({"inputs": np.zeros((3, 2), np.float32), "flip": True}, "only images are cropped and flipped; .* got 0 and True"),
+        ({"inputs": np.zeros((3, 2), np.float32), "crop_padding": 4}, "only images are cropped and flipped; .* got 4 and False"),
         ({"labels": np.array([0, 1])}, r"labels must be shape \(3,\), one an item, got shape \(2,\)"),
         ({"labels": np.array([0.0, 1.0, 0.0])}, "labels must be whole numbers"),
         ({"labels": np.array([0, 2, 0])}, "label 1 must be a class 0 .. 1, got 2"),
@@ -66,6 +75,13 @@ def test_fingerprint_sees_every_part_but_the_name(toy):
     ]
     assert len({variant.fingerprint for variant in variants}) == len(variants)
     assert replace(toy, name="other").fingerprint == toy.fingerprint
+
+
+def test_vectors_are_items_too(toy):
+    vectors = replace(toy, inputs=np.array([[0, 1], [2, 3], [4, 5]], np.float32))
+    assert (toy.has_images, vectors.has_images) == (True, False)
+    assert len(vectors) == 3
+    assert vectors.fingerprint != replace(vectors, inputs=vectors.inputs + np.float32(1)).fingerprint
 
 
 def test_fingerprint_sees_values_not_memory_layout(toy):

@@ -86,7 +86,7 @@ def prepare_examples(records: Records, methods: Sequence[str], choose: Choose) -
     items = []
     for row in choose(p, q):
         position = int(first["index"][row])
-        picture = None if source is None else source.inputs[position]
+        picture = source.inputs[position] if source is not None and source.has_images else None
         items.append(Item(position, p[row], float(undecided[row]), {m: x[row] for m, x in q.items()}, picture))
     return Examples(items, names, cells)
 

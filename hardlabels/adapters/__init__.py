@@ -1,0 +1,9 @@
+"""Beside the stages: a method's labels in your own loop.
+
+``Delivered`` is a torch data set whose targets are those of the epoch; ``lightning`` and ``huggingface`` each have a callback
+that tells it the epoch.
+"""
+
+from hardlabels.adapters.dataset import Delivered
+
+__all__ = ["Delivered"]

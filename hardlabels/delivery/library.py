@@ -1,0 +1,66 @@
+"""The methods as a library: ``deliver(votes, "sls", seed=0)``. Numpy only; torch is not imported."""
+
+from importlib import import_module
+from typing import Any
+
+from hardlabels.delivery.base import Delivery
+from hardlabels.errors import InputError
+from hardlabels.randomness import MAX_SEED
+from hardlabels.votes import Votes
+
+
+def deliver(votes: Votes, method: str, *, seed: int, **settings: Any) -> Delivery:
+    """What each epoch shows for each item: call the result with an epoch, and it returns the targets.
+
+    (N,) int64 hard labels or (N, C) float32 soft ones, a pure function of (votes, seed, epoch): epochs may be asked for in any
+    order, in any process. Methods and settings are those of ``method=`` on the command line: a yaml in ``conf/method`` each.
+
+    Args:
+        votes: of the training items, in their order.
+        method: its name, such as ``"soft"``, ``"sls"``, ``"multipass"``, ``"stratified_sls"``.
+        seed: of all that the method draws, 0 .. 2^32 - 1.
+        settings: of the method, such as ``hold=5``.
+
+    Raises:
+        InputError: no such method or setting (it lists those that exist), or votes that the method cannot use.
+
+    >>> votes = Votes.from_counts([[3, 2, 0], [0, 0, 5]])
+    >>> labels = deliver(votes, "multipass", seed=0)
+    >>> sorted(int(labels(epoch)[0]) for epoch in range(5))
+    [0, 0, 0, 1, 1]
+    >>> deliver(votes, "sls", seed=0, holdd=5)
+    Traceback (most recent call last):
+    ...
+    hardlabels.errors.InputError: 'holdd' is no setting of 'sls': expected hold
+    """
+    if not isinstance(votes, Votes):
+        raise InputError(
+            f"deliver needs Votes, got {type(votes).__name__}: make them with Votes.from_counts(array) or "
+            "Votes.from_probabilities(array)"
+        )
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_SEED:
+        raise InputError(f"seed must be an integer 0 .. {MAX_SEED}, got {seed!r}")
+    known = methods()
+    if method not in known:
+        raise InputError(f"{method!r} is no method: expected one of {', '.join(known)}")
+    config = known[method]
+    for name in settings:
+        if name not in config or name in ("name", "_target_"):
+            own = ", ".join(key for key in config if key not in ("name", "_target_"))
+            raise InputError(f"{name!r} is no setting of {method!r}: expected {own or 'none'}")
+    module, _, kind = config["_target_"].rpartition(".")
+    chosen = {key: value for key, value in {**config, **settings}.items() if key not in ("name", "_target_")}
+    return getattr(import_module(module), kind)(votes, seed, **chosen)
+
+
+def methods() -> dict[str, dict[str, Any]]:
+    """Every method there is a yaml for: its name, class (``_target_``) and settings with their defaults.
+
+    >>> methods()["sls"]
+    {'name': 'sls', '_target_': 'hardlabels.delivery.sls.SLS', 'hold': 1}
+    """
+    import yaml  # noqa: PLC0415 - only who asks for a method by its name waits for it
+
+    from hardlabels.configuration import CONF  # noqa: PLC0415
+
+    return {file.stem: yaml.safe_load(file.read_text()) for file in sorted((CONF / "method").glob("*.yaml"))}

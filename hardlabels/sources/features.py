@@ -1,0 +1,120 @@
+"""Feature vectors from a file: a csv with an id in the first column, or an .npy without ids."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+
+from hardlabels.errors import InputError
+from hardlabels.votes.arrays import read_arrays
+
+ID_COLUMNS = {"", "id", "ids", "index", "item", "item_id", "task", "task_id", "name", "file", "filename", "image", "key", "uid"}
+"""First cells that mark a line as the header even where the other columns have numbers for names, as pandas writes them."""
+
+
+def read_features(path: Path) -> tuple[list[str] | None, np.ndarray]:
+    """The ids of a table of features (None in an .npy, which has none), and its (N, d) float32.
+
+    Raises:
+        InputError: no such file, no such table, or a number that is none: named by its row and column.
+    """
+    if path.suffix == ".npy":
+        array = read_arrays(path)[""]
+        if array.ndim != 2 or array.dtype.kind not in "iuf" or 0 in array.shape:
+            raise InputError(
+                f"{path}: expected a numeric matrix of items x features, got shape {array.shape}, type {array.dtype}"
+            )
+        features = _float32(array)
+        if not np.isfinite(features).all():
+            row, column = np.argwhere(~np.isfinite(features))[0]
+            raise InputError(f"{path}, row {row}, feature {column}: expected a finite number (float32), got {array[row, column]}")
+        return None, features
+    if path.suffix != ".csv":
+        raise InputError(f"{path}: expected a folder of images, or features as .csv or .npy, got {path.suffix or 'no ending'!r}")
+    if not path.is_file():  # a pipe would block, a device may have no end
+        raise InputError(f"{path}: expected a file of features")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected text in UTF-8; byte {error.start} is 0x{error.object[error.start]:02x}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return parse_features(text, path)
+
+
+def parse_features(text: str, path: Path) -> tuple[list[str], np.ndarray]:
+    r"""Ids and (N, d) features of a csv: an id, then d numbers a line. A first line without numbers names the columns.
+
+    >>> ids, x = parse_features("id,height,weight\na,1.5,70\nb,1.75,80\n", Path("features.csv"))
+    >>> ids, x.tolist()
+    (['a', 'b'], [[1.5, 70.0], [1.75, 80.0]])
+    """
+    names: list[str] | None = None  # of the columns
+    lines: dict[str, int] = {}  # id to line, in order
+    rows: list[np.ndarray] = []
+    reader = csv.reader(io.StringIO(text), skipinitialspace=True)
+    try:
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if names is None:
+                if len(cells) < 2:
+                    raise InputError(f"{path}, line {reader.line_num}: expected an id and at least one number, got {cells}")
+                header = cells[0].strip().lower() in ID_COLUMNS or not any(_is_number(cell) for cell in cells[1:])
+                names = cells if header else ["id", *(f"feature {column}" for column in range(len(cells) - 1))]
+                if header:
+                    continue
+            where = f"{path}, line {reader.line_num}"
+            if len(cells) != len(names):
+                raise InputError(f"{where}: expected an id and {len(names) - 1} numbers, got {len(cells)} columns")
+            name = cells[0].strip()
+            if not name or name in lines:
+                came = f"{name!r:.60} of line {lines[name]} again" if name else "an empty one"
+                raise InputError(f"{where}: expected an id of its own in the first column, got {came}")
+            lines[name] = reader.line_num
+            rows.append(_row(cells[1:], names[1:], where))
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: expected an id and numbers, separated by commas: {error}") from error
+    if not rows:
+        raise InputError(f"{path}: expected at least one line of an id and numbers, got none")
+    return list(lines), np.stack(rows)
+
+
+def feature_statistics(features: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Mean and standard deviation of each feature; the deviation of a constant feature is 1.
+
+    >>> feature_statistics(np.array([[1, 5], [3, 5]], dtype=np.float32))
+    ((2.0, 5.0), (1.0, 1.0))
+    """
+    mean, std = features.mean(0, dtype=np.float64), features.std(0, dtype=np.float64)
+    # Below what float32 tells apart, a deviation is rounding of the mean.
+    varies = std > np.finfo(np.float32).eps * np.abs(mean)
+    return tuple(mean.tolist()), tuple(np.where(varies, std, 1.0).tolist())
+
+
+def _row(cells: list[str], names: list[str], where: str) -> np.ndarray:
+    try:
+        numbers = np.array(cells, dtype=np.float64)
+        row = _float32(numbers)
+        good = np.isfinite(row).all() and not any("_" in cell for cell in cells)  # Python would read 1_0 as 10
+    except ValueError:
+        good = False
+    if not good:
+        column = next(place for place, cell in enumerate(cells) if not _is_number(cell) or not np.isfinite(_float32(float(cell))))
+        expected = "expected a finite number (float32)"
+        raise InputError(f"{where}, column {names[column].strip()!r:.60}: {expected}, got {cells[column]!r:.60}")
+    return row
+
+
+def _float32(values: np.ndarray | float) -> np.ndarray:
+    with np.errstate(over="ignore"):  # infinite then, and refused
+        return np.ascontiguousarray(values, dtype=np.float32)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell

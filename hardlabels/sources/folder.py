@@ -1,0 +1,116 @@
+"""A folder of image files as one array: any size and format, decoded and resized, or refused by name."""
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from hardlabels.errors import InputError
+
+FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".bmp": "BMP", ".webp": "WEBP", ".gif": "GIF"}
+"""The endings that make a file an image; a file's content may be any of these formats, whatever its ending."""
+
+MODES = {1: "L", 3: "RGB"}
+DEEP = ("I", "F")  # Pillow's modes of 16 and more bits a pixel: what white is, is not in the file
+SMALLEST, LARGEST = 8, 1024
+DRAFT = 4  # times the size asked for: what a JPEG is decoded to, at least
+BLOCK = 256  # images at a time, for sums
+
+
+def image_names(folder: Path) -> list[str]:
+    """The images in a folder and the folders below it, as paths relative to it, sorted; what begins with a dot is passed over."""
+    found: list[str] = []
+    for place, folders, files in os.walk(folder, onerror=_refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        here = Path(place).relative_to(folder)
+        images = [name for name in files if Path(name).suffix.lower() in FORMATS and not name.startswith(".")]
+        found += [(here / name).as_posix() for name in images if Path(place, name).is_file()]  # no pipe, which would block
+    return sorted(found)
+
+
+def read_image(path: Path, size: int, channels: int) -> np.ndarray:
+    """One image as (size, size, channels) uint8: first frame, turned as its EXIF entry says, stretched to a square, antialiased.
+
+    Grey becomes three equal channels and colour one grey one, as ``channels`` asks; transparency is dropped.
+
+    Raises:
+        InputError: it is no image, is cut short, has more than 8 bits a channel, or is a decompression bomb.
+    """
+    try:
+        with Image.open(path, formats=sorted(set(FORMATS.values()))) as image:
+            if image.mode.startswith(DEEP):
+                raise InputError(f"{path}: expected an image of 8 bits a channel, got mode {image.mode}: convert it first")
+            # A large JPEG decodes by itself to a half, quarter or eighth of its size, averaged: four times as fast for a photo.
+            image.draft(None, (DRAFT * size, DRAFT * size))
+            # Colour before size: averages of palette entries would be other colours.
+            upright = ImageOps.exif_transpose(image).convert(MODES[channels])
+            pixels = np.asarray(upright.resize((size, size), Image.Resampling.BILINEAR), dtype=np.uint8)
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise InputError(f"{path}: expected at most {Image.MAX_IMAGE_PIXELS:,} pixels: {error}") from error
+    except InputError:
+        raise
+    except MemoryError as error:
+        raise InputError(f"{path}: this image does not fit in the memory") from error
+    except Exception as error:  # decoders of broken files raise what they like: struct.error, IndexError, SyntaxError, ...
+        raise InputError(f"{path}: expected an image ({', '.join(FORMATS)}), cannot read it: {error}") from error
+    return pixels.reshape(size, size, channels)
+
+
+def read_images(folder: Path, names: Sequence[str], size: int, channels: int) -> np.ndarray:
+    """(N, size, size, channels) uint8: the named images in this order. What would not fit in the memory is refused first."""
+    needed, free = len(names) * size * size * channels, free_memory()
+    if needed > free:
+        raise InputError(
+            f"{folder}: {len(names):,} images of {size} x {size} pixels take {needed / 1e9:.1f} GB of memory as bytes, and "
+            f"{free / 1e9:.1f} GB are free: a smaller data.size is needed (workers=2 keeps them off the device only)"
+        )
+    images = np.empty((len(names), size, size, channels), dtype=np.uint8)
+
+    def read(place: int) -> None:
+        images[place] = read_image(folder / names[place], size, channels)
+
+    # Decoding does not hold Python's lock, so threads help. The first bad image in order is the one that is named.
+    with warnings.catch_warnings(), ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        warnings.simplefilter("ignore")  # of decoders, about odd metadata
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        for _ in pool.map(read, range(len(names))):
+            pass
+    return images
+
+
+def channel_statistics(images: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Mean and standard deviation of each channel of ``images / 255``, to four digits, exact before that; a deviation of 0 is 1.
+
+    >>> channel_statistics(np.array([0, 255], dtype=np.uint8).reshape(2, 1, 1, 1))
+    ((0.5,), (0.5,))
+    """
+    total = squares = np.zeros(images.shape[-1])
+    count = images[..., 0].size
+    for block in _blocks(images):
+        values = block.reshape(-1, images.shape[-1]).astype(np.int64)
+        total, squares = total + values.sum(0), squares + np.square(values).sum(0)
+    mean = total / count
+    std = (np.sqrt(np.maximum(squares / count - mean**2, 0)) / 255).round(4)
+    return tuple((mean / 255).round(4).tolist()), tuple(np.where(std > 0, std, 1.0).tolist())
+
+
+def free_memory() -> int:
+    """Bytes that can be had without swapping, where the system says so; else all of its memory."""
+    try:
+        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        known = hasattr(os, "sysconf") and {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= set(os.sysconf_names)
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else 1 << 62
+
+
+def _blocks(images: np.ndarray) -> Iterator[np.ndarray]:
+    return (images[start : start + BLOCK] for start in range(0, len(images), BLOCK))
+
+
+def _refuse(error: OSError) -> None:
+    raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from error

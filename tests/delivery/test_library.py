@@ -1,0 +1,68 @@
+"""``from hardlabels import Votes, deliver``: every method by its name, numpy only, mistakes named."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from hardlabels import InputError, Votes, deliver
+from hardlabels.configuration import CONF
+from hardlabels.delivery import methods
+from hardlabels.delivery.multipass import Multipass
+from hardlabels.delivery.sls import sls
+
+VOTES = Votes.from_counts(np.random.default_rng(0).multinomial(9, [0.5, 0.3, 0.2], size=50))
+
+
+def test_it_is_the_method_of_the_command():
+    labels = deliver(VOTES, "sls", seed=3, hold=5)
+    for epoch in (0, 4, 5, 99):
+        np.testing.assert_array_equal(labels(epoch), sls(VOTES, seed=3, epoch=epoch, hold=5))
+    control = deliver(VOTES, "deterministic_control", seed=3)  # a yaml of its own, no module
+    np.testing.assert_array_equal(control(7), Multipass(VOTES, 3, seed_offset=1000)(7))
+
+
+def test_every_yaml_is_a_method():
+    assert list(methods()) == sorted(path.stem for path in (CONF / "method").glob("*.yaml"))
+    for name in methods():
+        if name == "dawid_skene":
+            with pytest.raises(InputError, match="DawidSkene needs to know who voted"):
+                deliver(VOTES, name, seed=0)
+        else:
+            assert len(deliver(VOTES, name, seed=0)(2)) == (450 if name == "repeated" else 50)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"method": "slss"}, r"'slss' is no method: expected one of .*multipass, .*sls, soft"),
+        ({"method": None}, "None is no method: expected one of"),
+        ({"method": "sls", "holdd": 5}, "'holdd' is no setting of 'sls': expected hold"),
+        ({"method": "soft", "hold": 5}, "'hold' is no setting of 'soft': expected none"),
+        ({"method": "mixup", "_target_": "os.system"}, "'_target_' is no setting of 'mixup': expected alpha, targets"),
+        ({"method": "sls", "hold": 0}, r"method\.hold must be a whole number .*got 0"),
+        ({"method": "sls", "seed": -1}, r"seed must be an integer 0 \.\. 4294967295, got -1"),
+        ({"method": "soft", "seed": 1.5}, "seed must be an integer .*got 1.5"),
+        ({"method": "soft", "seed": True}, "seed must be an integer .*got True"),
+        ({"method": "soft", "votes": VOTES.counts}, r"deliver needs Votes, got ndarray: .*Votes\.from_counts"),
+        ({"method": "multipass", "votes": Votes.from_probabilities(VOTES.p)}, "Multipass .*only probabilities"),
+    ],
+    ids=str,
+)
+def test_mistakes_are_named(arguments, named):
+    arguments = {"votes": VOTES, "seed": 0, **arguments}
+    with pytest.raises(InputError, match=named):
+        deliver(arguments.pop("votes"), arguments.pop("method"), **arguments)
+
+
+def test_it_needs_numpy_and_scipy_only():
+    """In a process of its own: a data scientist without torch, or in a hurry, can use it."""
+    code = (
+        "import sys; from hardlabels import Votes, deliver\n"
+        "votes = Votes.from_counts([[3, 2], [0, 5]])\n"
+        "for method in ('soft', 'sls', 'multipass', 'stratified_sls', 'repeated'): deliver(votes, method, seed=0)(3)\n"
+        "print(sorted({'torch', 'lightning', 'pandas', 'hydra', 'omegaconf', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
