@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import labels, startup, training
+from benchmarks import formats, labels, startup, training
 from benchmarks.ratio import Row, seconds
 from hardlabels.delivery.multipass import Multipass
 from hardlabels.delivery.sls import SLS
@@ -27,6 +27,7 @@ def all_rows() -> list[Row]:
         labels.against_a_loop(SLS, "SLS"),
         labels.against_a_loop(Multipass, "multipass"),
         *labels.imagenet_scale(),
+        *formats.long_csv(),
         startup.help_against_lightning(),
         training.share_beside_training(),
     ]

@@ -1,14 +1,14 @@
 """A callback for Hugging Face's ``Trainer``: every epoch has its own labels, also after a resume."""
 
+from contextlib import suppress
 from typing import Any
 
 from hardlabels.adapters.dataset import Delivered
 from hardlabels.errors import InputError
 
-try:
-    from transformers import TrainerCallback  # type: ignore
-except ImportError:  # an extra: this module can be read without it
-    TrainerCallback = None
+TrainerCallback: Any = None
+with suppress(ImportError):  # an extra: this module can be read without it
+    from transformers import TrainerCallback
 
 
 class EpochCallback(TrainerCallback or object):  # type: ignore[misc]

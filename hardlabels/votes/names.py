@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hardlabels.errors import InputError
 
 LONGEST = 100
-IDS = {"id", "index", "item_id"}
+IDS = {"id", "index", "item", "item_id", "task", "task_id", "uid", "instance_id"}
 
 
 def check_class_names(names: Sequence[object], where: str) -> None:
