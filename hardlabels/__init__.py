@@ -14,9 +14,8 @@ The stages, in the order in which data flow; each imports only those before it:
 
 Beside them: ``adapters`` (a method's labels in your own loop: a torch data set, callbacks for Lightning and Hugging Face),
 ``randomness`` (the only place where a seed becomes randomness), ``errors``, ``console``, ``configuration``.
-``train`` (``python -m hardlabels.train``), ``diagnose``, ``report``, ``reproduce``, ``dashboard``, ``score`` and ``votes`` are the
-commands;
-``grid`` is what Hydra's multirun calls.
+``train`` (``python -m hardlabels.train``), ``diagnose``, ``report``, ``reproduce``, ``dashboard``, ``score``, ``votes``: the
+commands. ``grid`` is what Hydra's multirun calls.
 """
 
 from hardlabels.delivery import deliver

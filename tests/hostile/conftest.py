@@ -27,7 +27,7 @@ def canary(tmp_path):
 
 
 @pytest.fixture
-def refused(tmp_path, canary):
+def check_refused(tmp_path, canary):
     """Run a command, ``run() -> (exit code, stdout, stderr)``, and hold it to the law of this corpus.
 
     Exit code 2; one error, in one line, that has all ``parts``; no traceback, nothing that a terminal would act on, nothing

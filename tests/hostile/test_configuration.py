@@ -160,16 +160,16 @@ def arguments(case, tmp_path):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_hostile_setting_is_one_line_and_code_2(case, tmp_path, command, refused):
+def test_a_hostile_setting_is_one_line_and_code_2(case, tmp_path, command, check_refused):
     words = arguments(case, tmp_path)
-    refused(lambda: command(*words), CASES[case][1])
+    check_refused(lambda: command(*words), CASES[case][1])
 
 
 @pytest.mark.parametrize(
     "case",
     ["an unknown method", "epochs: a word", "tag: climbs", "method: os.system", "learning rate: NaN", "code inside of a model"],
 )
-def test_a_hostile_setting_in_the_last_cell_stops_a_grid_before_the_first(case, command, refused):
+def test_a_hostile_setting_in_the_last_cell_stops_a_grid_before_the_first(case, command, check_refused):
     overrides, parts = OVERRIDES[case]
     key, value = overrides[0].split("=", 1)
     good = {
@@ -179,11 +179,11 @@ def test_a_hostile_setting_in_the_last_cell_stops_a_grid_before_the_first(case, 
         "method._target_": "hardlabels.delivery.shuffled_sls.ShuffledSLS",
     }
     good |= {"recipe.optimizer.lr": "0.1", "+model.x._target_": "os.times"}
-    refused(lambda: command("-m", *QUICK, *overrides[1:], f"{key}={good[key]},{value}"), parts)
+    check_refused(lambda: command("-m", *QUICK, *overrides[1:], f"{key}={good[key]},{value}"), parts)
 
 
 @pytest.mark.parametrize("case", ["an unknown method", "yaml: a callback that runs code"])
-def test_the_same_in_a_process_of_its_own(case, tmp_path, refused):
+def test_the_same_in_a_process_of_its_own(case, tmp_path, check_refused):
     words = arguments(case, tmp_path)
 
     def run():
@@ -191,7 +191,7 @@ def test_the_same_in_a_process_of_its_own(case, tmp_path, refused):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout, done.stderr
 
-    refused(run, CASES[case][1])
+    check_refused(run, CASES[case][1])
 
 
 @pytest.mark.parametrize("case", ["an unknown method", "K: zero"])

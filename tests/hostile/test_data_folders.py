@@ -128,7 +128,7 @@ def fill(folder, files):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_hostile_data_is_one_error_and_code_2(case, tmp_path, command, refused, request, monkeypatch):
+def test_hostile_data_is_one_error_and_code_2(case, tmp_path, command, check_refused, request, monkeypatch):
     files, overrides, parts = CASES[case]
     fill(tmp_path / "data", files)
     overrides = [f"data.url={request.getfixturevalue('address')}{word}" if word.startswith("/") else word for word in overrides]
@@ -138,7 +138,7 @@ def test_hostile_data_is_one_error_and_code_2(case, tmp_path, command, refused, 
         ("served", "url: no", "url: a dev")
     )  # what is missing, where it was sought
     words = ["data=cifar10h", "recipe=smoke", *NO_ADDRESS, "data.root=data", *overrides]
-    refused(lambda: command(*words), parts, lines=12 if listed else 1)
+    check_refused(lambda: command(*words), parts, lines=12 if listed else 1)
 
 
 def test_members_of_an_archive_never_choose_where_they_go(tmp_path, monkeypatch):

@@ -275,29 +275,29 @@ def folder(trained, tmp_path, monkeypatch) -> Path:
 
 
 @pytest.mark.parametrize("case", RESUMED)
-def test_an_interrupted_run_with_hostile_files_is_one_line_and_code_2(case, folder, command, refused):
+def test_an_interrupted_run_with_hostile_files_is_one_line_and_code_2(case, folder, command, check_refused):
     ruin, parts = RESUMED[case]
     for name in ("done", "result.json", "predictions.npz"):
         (folder / name).unlink()
     ruin(folder)
-    refused(lambda: command(*QUICK), parts)
+    check_refused(lambda: command(*QUICK), parts)
 
 
 @pytest.mark.parametrize("case", SKIPPED)
-def test_a_finished_run_with_hostile_files_is_one_line_and_code_2(case, folder, command, refused):
+def test_a_finished_run_with_hostile_files_is_one_line_and_code_2(case, folder, command, check_refused):
     ruin, parts = SKIPPED[case]
     ruin(folder)
-    refused(lambda: command(*QUICK), parts)
+    check_refused(lambda: command(*QUICK), parts)
 
 
 @pytest.mark.parametrize("case", OPENED)
-def test_a_hostile_run_that_is_opened_is_one_line_and_code_2(case, folder, call, refused):
+def test_a_hostile_run_that_is_opened_is_one_line_and_code_2(case, folder, call, check_refused):
     ruin, ask, parts = OPENED[case]
     ruin(folder)
-    refused(lambda: call(lambda: ask(FinishedRun(folder))), parts)
+    check_refused(lambda: call(lambda: ask(FinishedRun(folder))), parts)
 
 
-def test_the_same_in_a_process_of_its_own(folder, tmp_path, refused):
+def test_the_same_in_a_process_of_its_own(folder, tmp_path, check_refused):
     (folder / "done").unlink()
     (folder / LAST).write_bytes(torch_bomb())
 
@@ -307,7 +307,7 @@ def test_the_same_in_a_process_of_its_own(folder, tmp_path, refused):
         )
         return done.returncode, done.stdout, done.stderr
 
-    refused(run, [LAST, "no checkpoint of ours"])
+    check_refused(run, [LAST, "no checkpoint of ours"])
 
 
 def test_the_bombs_are_live(folder, canary):

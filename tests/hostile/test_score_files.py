@@ -241,7 +241,7 @@ def prepare(folder, name, content):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_hostile_file_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys, refused):
+def test_a_hostile_file_is_one_line_and_code_2(case, tmp_path, monkeypatch, capsys, check_refused):
     name, content, parts = CASES[case]
     arguments = prepare(tmp_path, name, content)
     monkeypatch.chdir(tmp_path)
@@ -251,11 +251,11 @@ def test_a_hostile_file_is_one_line_and_code_2(case, tmp_path, monkeypatch, caps
             main(arguments)
         return stop.value.code, *capsys.readouterr()
 
-    refused(run, parts)
+    check_refused(run, parts)
 
 
 @pytest.mark.parametrize("case", ["votes.npy: pickled code", "predictions.npz: a bomb", "votes: an escape sequence"])
-def test_the_same_in_a_process_of_its_own(case, tmp_path, refused):
+def test_the_same_in_a_process_of_its_own(case, tmp_path, check_refused):
     name, content, parts = CASES[case]
     arguments = prepare(tmp_path, name, content)
 
@@ -264,11 +264,11 @@ def test_the_same_in_a_process_of_its_own(case, tmp_path, refused):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout, done.stderr
 
-    refused(run, parts)
+    check_refused(run, parts)
 
 
 @pytest.mark.parametrize(("option", "value"), [("--resamples", "1000000000000"), ("--resamples", "1"), ("--seed", "-1")])
-def test_options_that_cannot_be(option, value, tmp_path, monkeypatch, capsys, refused):
+def test_options_that_cannot_be(option, value, tmp_path, monkeypatch, capsys, check_refused):
     arguments = [*prepare(tmp_path, "votes.npy", npy(COUNTS)), option, value]
     monkeypatch.chdir(tmp_path)
 
@@ -277,7 +277,7 @@ def test_options_that_cannot_be(option, value, tmp_path, monkeypatch, capsys, re
             main(arguments)
         return stop.value.code, *capsys.readouterr()
 
-    refused(run, [option.strip("-"), value])
+    check_refused(run, [option.strip("-"), value])
 
 
 def test_what_only_looks_hostile_is_scored(tmp_path, monkeypatch, capsys):
