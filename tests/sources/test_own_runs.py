@@ -87,7 +87,7 @@ def test_probabilities_alone_are_a_full_source(run_here, method):
         ("multipass", "Multipass shows observed votes one by one, and this source has only probabilities: .* K=.* to draw votes"),
         ("deterministic_control", "Multipass shows observed votes one by one, and this source has only probabilities"),
         ("repeated", "only probabilities"),
-        ("dawid_skene", "annotators|needs crowd-kit"),
+        ("dawid_skene", "only probabilities|annotators|needs crowd-kit"),
     ],
 )
 def test_methods_that_need_votes_say_why_they_refuse_probabilities(run_here, place, method, said):
