@@ -1,5 +1,6 @@
 """Where the configuration is, and which parts of it a run's folder does not show."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,17 @@ def refuse_hidden_changes(overrides: list[str], tag: str | None) -> None:
         )
 
 
+def describe_command(config_name: str) -> str:
+    """What ``--help`` prints: the yaml, whose comments say what each setting is, and the names that can be chosen.
+
+    >>> print(describe_command("diagnose").splitlines()[-2])
+    study: demo, family, main, resampling, sparse
+    """
+    text = (CONF / f"{config_name}.yaml").read_text().strip()
+    choices = {group: sorted(file.stem for file in (CONF / group).glob("*.yaml")) for group in ("study", "diagnostic")}
+    return f"{text}\n\nstudy: {', '.join(choices['study'])}\nprobe: {', '.join(choices['diagnostic'])}"
+
+
 def compose_command(config_name: str, argv: list[str], lists: tuple[str, ...] = ()) -> "DictConfig":
     """The configuration of an entry that is no multirun: ``conf/<config_name>.yaml`` with overrides.
 
@@ -88,6 +100,9 @@ def compose_command(config_name: str, argv: list[str], lists: tuple[str, ...] = 
     from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
     from yaml import YAMLError  # noqa: PLC0415
 
+    if {"-h", "--help"} & set(argv):
+        print(describe_command(config_name))
+        sys.exit(0)
     words = []
     for word in argv:
         key, _, value = word.partition("=")

@@ -65,6 +65,14 @@ def test_mistakes_are_one_line_and_exit_code_2(two_runs, monkeypatch, capsys, ar
     assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize("module", [diagnose, reproduce])
+def test_help_shows_the_settings_with_their_meaning_and_the_choices(module, monkeypatch, capsys):
+    code, out, err = run(module, monkeypatch, capsys, "--help")
+    assert (code, err) == (0, "")
+    assert f"python -m {module.__name__} study=" in out
+    assert "probe: barrier, cka" in out
+
+
 def test_without_a_finished_run_it_says_what_to_train(tmp_path, monkeypatch, capsys):
     code, _, err = run(diagnose, monkeypatch, capsys, "study=demo", f"outputs={tmp_path}")
     assert code == 2
