@@ -105,6 +105,8 @@ def compose_command(config_name: str, argv: list[str], lists: tuple[str, ...] = 
         sys.exit(0)
     words = []
     for word in argv:
+        if word.startswith("-"):
+            raise InputError(f"unknown option {word!r}: settings are given as name=value, --help lists them")
         key, _, value = word.partition("=")
         words.append(f"{key}=[{value}]" if key in lists and value and not value.startswith("[") and value != "null" else word)
     # Every probe is there under its own name, so that its settings can be given: hessian.protocol=paper.
@@ -113,4 +115,6 @@ def compose_command(config_name: str, argv: list[str], lists: tuple[str, ...] = 
         with initialize_config_dir(str(CONF), version_base="1.3"):
             return compose(config_name, [*probes, *words])
     except (HydraException, OmegaConfBaseException, YAMLError) as error:
-        raise InputError(" ".join(str(error).split())) from error
+        from hardlabels.entry import one_line  # noqa: PLC0415 - it needs this module
+
+        raise InputError(one_line(error)) from error

@@ -37,6 +37,7 @@ def one_line(error: BaseException) -> str:
     "Could not find 'method/slss' Available options: sls soft"
     """
     text = (str(error) or type(error).__name__).split("\nConfig search path:")[0]  # always the same, and long
+    text = re.sub(r"\s*To append to your config use \S+", "", text)  # good advice for a new setting, bad for a misspelt one
     if isinstance(error, OverrideParseException):
         text = f"{error.override!r} is no setting as key=value: {text}"
     if isinstance(error, HydraException) and isinstance(error.__cause__, OmegaConfBaseException):

@@ -87,9 +87,10 @@ class Grid(Callback):
             results = read_results(folders)
             if results.empty:
                 continue
-            summary, title = prepare_summary(results), f"{place.parent.name}, recipe {place.name}"
-            console.print(draw_table(summary, title))
-            draw_summary(summary, title, place / "summary.png")
+            title = f"{place.parent.name}, recipe {place.name}"
+            console.print(draw_table(prepare_summary(results), title))
+            everything = read_results(sorted(place.glob("*/K=*/seed=*")))  # the picture is the folder's, the table this grid's
+            draw_summary(prepare_summary(everything), title, place / "summary.png")
             say(f"picture: {place / 'summary.png'}")
         failed = {folder: cell for folder, cell in self.cells.items() if not RunDirectory(folder).is_done()}
         if failed:

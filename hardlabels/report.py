@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from omegaconf import DictConfig, OmegaConf
 from rich.table import Table as Lines
 
-from hardlabels.configuration import compose_command
+from hardlabels.configuration import CONF, compose_command
 from hardlabels.console import complain, console, say
 from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError, printable
@@ -44,7 +44,7 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         raise InputError(f"alpha must lie between 0 and 0.5, got {cfg.alpha!r}")
     rules = Rules(cfg.alpha, _plain(cfg.margins), _plain(cfg.thresholds))
     chosen = [word for word in words or [] if word.lstrip("+").startswith(("study.", "outputs="))]
-    folder = Path(cfg.folder) if cfg.folder else places[0] / "studies" / study.name / "report"
+    folder = Path(cfg.folder) if cfg.folder else places[0] / "studies" / study.name / _report_name(cfg.study)
     _clear(folder)
     records = read_records(places, study)
     problems: list[str] = []
@@ -67,6 +67,13 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         views = {key: cfg.logger[key] for key in ("project", "mode", "entity", "group")}
         log_report(folder, study.name, **views)
     return folder / "index.html"
+
+
+def _report_name(study: DictConfig) -> str:
+    """``report``; with the data set, recipe and tag where they are not the study's own, so that no report replaces another."""
+    own: Any = OmegaConf.load(CONF / "study" / f"{study.name}.yaml") if (CONF / "study" / f"{study.name}.yaml").is_file() else {}
+    changed = [str(study.get(key)) for key in ("data", "recipe", "tag") if study.get(key) != own.get(key)]
+    return "_".join(["report", *changed])
 
 
 def _part(

@@ -19,7 +19,7 @@ from hardlabels.metrics.bootstrap import LEVEL, RECOMPUTED, SCORES, TESTED, Asse
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes, slice_masks
 from hardlabels.votes.arrays import read_arrays
-from hardlabels.votes.formats import Options, detect, read
+from hardlabels.votes.formats import read
 
 MAX_RESAMPLES = 100_000  # their scores are kept in memory
 
@@ -108,7 +108,7 @@ def read_votes(path: Path) -> Votes:
 
     A plain table is counts where every entry is whole or most rows do not sum to 1, and probabilities otherwise.
     """
-    if path.suffix in (".csv", ".json", ".jsonl", ".parquet") and detect(path, Options()) != "matrix":
+    if path.suffix in (".csv", ".json", ".jsonl", ".parquet"):
         return read(path).votes
     arrays = read_arrays(path)
     if "" not in arrays:

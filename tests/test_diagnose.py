@@ -120,7 +120,7 @@ def test_a_study_is_reproduced_and_repeated_until_whole(tmp_path, tiny):
     second = call()
     assert second.returncode == 0, second.stdout + second.stderr
     assert "1 finished already" in second.stdout
-    assert (tmp_path / "outputs/studies/demo/report/index.html").is_file()
+    assert (tmp_path / "outputs/studies/demo/report_tiny/index.html").is_file()
     assert len(list(tmp_path.rglob("dynamics.json"))) == 2
     third = call()
     assert third.returncode == 0

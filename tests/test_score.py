@@ -297,3 +297,19 @@ def test_it_needs_no_training_library(files):
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "KL to annotators" in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["long", "wide", "counts", "probs"])
+def test_what_the_votes_command_writes_can_be_scored(tmp_path, capsys, kind):
+    from hardlabels.votes.formats import read
+    from hardlabels.votes.write import write
+
+    (tmp_path / "votes.csv").write_text(
+        "task,worker,label\n" + "\n".join(f"{t},w{w},{(t * w) % 3}" for t in range(9) for w in range(4))
+    )
+    named = read(tmp_path / "votes.csv")
+    write(named, kind, tmp_path / "again.csv")
+    np.save(tmp_path / "q.npy", np.full((9, 3), 1 / 3))
+    main([str(tmp_path / "q.npy"), str(tmp_path / "again.csv"), "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert "1.0986" in str(found)  # ln 3, whatever was voted

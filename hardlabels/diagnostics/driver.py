@@ -51,6 +51,9 @@ def run_probes(probes: Iterable[Probe], folders: dict[Cell, Path], study_folder:
             _over_runs(probe, list(runs.values()), tally, device)
         else:
             pairs = [(runs[a], runs[b]) for a, b in matched_pairs(runs, probe.pairs)]
+            if not pairs:
+                wanted = "; ".join(f"{' and '.join(entry['methods'])}, {entry['seeds']} seeds" for entry in probe.pairs)
+                tally.lacking.append(f"{probe.name}: no two finished runs of one data set, recipe and K make a pair ({wanted})")
             _over_pairs(probe, pairs, study_folder / FOLDER / f"{probe.name}.json", tally, device)
     return tally
 

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import shlex
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -135,7 +136,7 @@ def quoted(word: str) -> str:
     >>> quoted("seed=range(3)"), quoted("method=soft,sls")
     ("'seed=range(3)'", 'method=soft,sls')
     """
-    return f"'{word}'" if "(" in word else word
+    return shlex.quote(word)
 
 
 @lru_cache

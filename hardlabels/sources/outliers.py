@@ -16,6 +16,7 @@ from hardlabels.console import say
 from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.sources.cifar10h import batch_images, unpickle
+from hardlabels.sources.download import WAYS_OUT as DATA_WAYS_OUT
 from hardlabels.sources.download import Download, data_root, provide
 
 WAYS_OUT = """\
@@ -136,7 +137,9 @@ def outlier_sets(
     try:
         content = provide(folder, list(downloads.values()), timeout=timeout)
     except InputError as error:
-        raise InputError(f"{error}\n{WAYS_OUT}") from error
+        # What helps for a run's own data does not help here.
+        message = str(error).removesuffix(f"\n{DATA_WAYS_OUT}").replace("data.root=FOLDER", "ood.files.root=FOLDER")
+        raise InputError(f"{message}\n{WAYS_OUT}") from error
     if svhn_file != "official" and "svhn" in names:
         _say_once(f"note: SVHN is read from its {svhn_file}, not from the official file: scores may differ a little")
     return {name: _outliers(name, download, content) for name, download in downloads.items()}

@@ -75,7 +75,7 @@ def rows(named: NamedVotes, summary: Summary) -> list[tuple[str, str]]:
             ("Krippendorff's alpha (nominal)", _agreement(summary.alpha)),
             (
                 "Fleiss' kappa",
-                "– (items differ in their number of votes)" if summary.kappa is None else _agreement(summary.kappa),
+                "– (needs as many votes on every item, 2 or more)" if summary.kappa is None else _agreement(summary.kappa),
             ),
         ]
     shares = ", ".join(f"{k}: {share:.1%}" for k, share in summary.one_hot.items())

@@ -238,8 +238,8 @@ def advise(summary: Summary) -> tuple[str, str]:
             "multipass shows every vote equally often and leaves N as it is; sls is the alternative. One data set is thin "
             "evidence: compare with soft on yours."
         )
-    return "multipass", (
+    return "sls", (
         f"a median of {median} votes an item is many: in the paper soft, sls and multipass then match on soft NLL (CIFAR-10H, "
-        "about 51 votes), so take what your loop does best. multipass is the paper's default where votes are known; majority "
-        "loses what annotators disagree on."
+        "about 51 votes), so any of the three will do. sls needs no more epochs than you have (multipass shows each vote once "
+        "only after as many epochs as votes) and an ordinary loss; majority loses what annotators disagree on."
     )

@@ -132,8 +132,8 @@ CASES = {
     "names: twice the same": ("votes.csv", csv("cat,cat", "4,0"), ["line 1", "every class name once", "class 1", "'cat'"]),
     "names: too long": ("votes.csv", csv("cat," + "d" * 500, "4,0"), ["line 1", "at most 100 characters", "class 1"]),
     "names: fewer than classes": ("votes.csv", csv("cat", "4,0"), ["2 class names in line 1", "found 1"]),
-    "names: a column of row numbers": ("votes.csv", csv(",cat,dog", "0,4,0", "1,1,3"), ["line 1", "row numbers", "class 0"]),
-    "names: a column of ids": ("votes.csv", csv("id,cat,dog", "7,4,0", "7,1,3"), ["line 1", "one column a class", "'id'"]),
+    "names: a column of row numbers": ("votes.csv", csv(",cat,dog", "0,4,0", "0,1,3"), ["every item once", "line 3"]),
+    "names: a column of ids": ("votes.csv", csv("id,cat,dog", "7,4,0", "7,1,3"), ["every item once", "line 3"]),
     # ---- votes as arrays ----
     "votes.npy: pickled code": ("votes.npy", lambda: npy(np.array([[Bomb(), 1]], dtype=object)), ["numeric arrays", "pickled"]),
     "votes.npy: a bare pickle": ("votes.npy", lambda: pickle.dumps(Bomb()), ["votes.npy", "numeric arrays", "magic string"]),

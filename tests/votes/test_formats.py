@@ -256,3 +256,12 @@ def test_parquet_is_read_as_the_csv_is(tmp_path, file):
     (tmp_path / "votes.parquet").write_bytes(b"PAR1 or so")
     with pytest.raises(InputError, match="expected a parquet file"):
         read(tmp_path / "votes.parquet")
+
+
+def test_a_line_of_class_numbers_is_an_item_and_says_so(tmp_path):
+    (tmp_path / "v.csv").write_text("1,2,3\n4,1,1\n")
+    named = read(tmp_path / "v.csv")
+    assert len(named.votes) == 2
+    assert "reads like numbers of classes" in named.notes[-1]
+    (tmp_path / "w.csv").write_text("3,1,2\n4,1,1\n")
+    assert len(read(tmp_path / "w.csv").notes) == 1

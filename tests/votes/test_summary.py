@@ -183,7 +183,7 @@ def test_probabilities_have_no_votes_to_count():
     [
         (Votes.from_counts([[5, 0], [0, 5]]), "any", "100.0% of the items are unanimous"),
         (Votes.from_counts([[3, 2], [1, 4]]), "multipass", "5 votes an item is few"),
-        (Votes.from_counts([[30, 21], [11, 40]]), "multipass", "soft, sls and multipass then match"),
+        (Votes.from_counts([[30, 21], [11, 40]]), "sls", "soft, sls and multipass then match"),
         (Votes.from_probabilities([[0.3, 0.7]]), "stratified_sls", "multipass cannot be used"),
         (Votes.from_probabilities([[0.0, 1.0]]), "any", "unanimous"),
     ],

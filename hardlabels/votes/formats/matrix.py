@@ -12,6 +12,8 @@ from hardlabels.votes.formats.wide import has_ids
 from hardlabels.votes.names import check_class_names
 from hardlabels.votes.table import Votes
 
+NO_NAMES = "the first line reads like numbers of classes, but is taken as an item; write names as words, or remove it"
+
 
 def kind_of(table: np.ndarray) -> tuple[str, str]:
     """``counts`` or ``probs``, and why.
@@ -56,7 +58,8 @@ def read(path: Path, options: Options, kind: str | None = None) -> NamedVotes:
     votes = build(table, where=str(path))
     names = names if names is not None else [str(c) for c in range(votes.num_classes)]
     check_class_names(names, str(path))
-    return NamedVotes(votes, items or [str(i) for i in range(len(votes))], tuple(names), None, kind, (why,))
+    notes = (why,) if items is not None or not _counts_up(table[0]) else (why, NO_NAMES)
+    return NamedVotes(votes, items or [str(i) for i in range(len(votes))], tuple(names), None, kind, notes)
 
 
 def read_table(path: Path) -> tuple[np.ndarray, list[str] | None, list[str] | None]:
@@ -69,6 +72,11 @@ def read_table(path: Path) -> tuple[np.ndarray, list[str] | None, list[str] | No
     table = read_arrays(path)[""]
     named = bool(text.header) and not any(_numeric(cell) for cell in text.header)
     return table, None, [cell.strip() for cell in text.header] if named else None
+
+
+def _counts_up(row: np.ndarray) -> bool:
+    """Whether a first line is 0 .. C-1 or 1 .. C: more likely numbers of classes than somebody's votes."""
+    return len(row) > 2 and any(np.array_equal(row, np.arange(first, first + len(row))) for first in (0, 1))
 
 
 def _numeric(cell: str) -> bool:
