@@ -1,4 +1,4 @@
-"""ResNet-18 for small images: torchvision's, with a 3x3 stride-1 stem, no max-pool and a width of choice."""
+"""ResNet-18 for small images: torchvision's, with a 3x3 stem, no max-pool and a width of choice."""
 
 import torch
 from torch import Tensor, nn
@@ -16,17 +16,18 @@ class ResNet18(ResNet):
     Args:
         num_classes: C.
         width: channels of the first stage; the four stages have 1, 2, 4 and 8 times as many.
+        stride: of the stem. 1 is CIFAR's; 2 halves the side of every feature map: a quarter of the work, the same parameters.
 
     >>> sum(p.numel() for p in ResNet18(10).parameters())
     11173962
     """
 
-    def __init__(self, num_classes: int, width: int = 64):
+    def __init__(self, num_classes: int, width: int = 64, stride: int = 1):
         # Every layer with weights is made anew below: torchvision's own, 11 million random numbers, would only take time.
         with torch.device("meta"):
             super().__init__(BasicBlock, [2, 2, 2, 2], num_classes=num_classes)
         self.inplanes = width
-        self.conv1 = nn.Conv2d(3, width, kernel_size=3, stride=1, padding=1, bias=False)
+        self.conv1 = nn.Conv2d(3, width, kernel_size=3, stride=stride, padding=1, bias=False)
         self.bn1 = nn.BatchNorm2d(width)
         self.maxpool = nn.Identity()
         self.layer1 = self._make_layer(BasicBlock, width, 2)

@@ -12,6 +12,7 @@ from hardlabels.runs.cell import method_settings
 from hardlabels.runs.targets import MAY_CALL, check_settings, check_target, delivery_class, source_function, targets
 
 WIDEST, MOST_WORKERS = 4096, 256  # a mistyped number must not fill the memory, or the machine with processes
+LONGEST_STRIDE = 3  # of a 3x3 stem; more would leave pixels unseen
 LARGEST = 2**31 - 1
 
 
@@ -41,6 +42,8 @@ def check_recipe(recipe: Mapping[str, Any]) -> None:
 
     for name, most in (("epochs", LARGEST), ("batch_size", LARGEST), ("width", WIDEST)):
         _whole(f"recipe.{name}", recipe.get(name), 1, most)
+    if "stride" in recipe:
+        _whole("recipe.stride", recipe["stride"], 1, LONGEST_STRIDE)
     if recipe.get("train_items") is not None:
         _whole("recipe.train_items", recipe["train_items"], 1, LARGEST, " (or null for all)")
     split = recipe.get("split")
