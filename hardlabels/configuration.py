@@ -13,15 +13,15 @@ _here = Path(__file__).resolve().parent
 CONF = _here / "conf" if (_here / "conf").is_dir() else _here.parent / "conf"
 """The configuration folder: inside an installed package, beside it in a checkout."""
 
-COORDINATES = ("data", "data.name", "recipe", "method", "K", "seed", "outputs", "run.tag")
+COORDINATES = ("data", "data.name", "data.subset", "recipe", "method", "K", "seed", "outputs", "run.tag")
 """What the run's folder shows; settings of a method (``method.hold``) become part of its name."""
 
 OWN_DATA = "data=files"
 """The user's own items and votes, under a name of the user's (``data.name``). Their settings say where they are and how they are
 read, and a folder that holds a run on other content refuses this one: ``RunDirectory.check``."""
 
-FOLLOWS_FROM_DATA = ("model=resnet18", "model=mlp")
-"""The one takes images, the other vectors, and each refuses the other's: not a choice that a folder would hide."""
+FOLLOWS_FROM_DATA = ("model=resnet18", "model=mlp", "model=text_head")
+"""One takes images, one vectors, one texts, and each refuses the others': not a choice that a folder would hide."""
 
 HOW_AND_WHERE = (
     "data.root",

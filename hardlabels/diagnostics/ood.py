@@ -127,7 +127,7 @@ def ood(
     ready(sets=sets, detectors=detectors, files=files)
     source, split = run.source, run.split
     if not source.has_images:
-        raise InputError(f"ood holds outlier images against a run's own, and the items of {source.name!r} are vectors")
+        raise InputError(f"ood holds outlier images against a run's own, and the items of {source.name!r} are {source.kind}")
     refuse_overlap(split.evaluate, split.train)
     if not np.array_equal(split.evaluate, run.predictions["index"]):
         raise InputError(f"{run.path}: the evaluation split is not the one that {run.directory.predictions.name} was written for")

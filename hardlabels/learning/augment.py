@@ -63,11 +63,15 @@ def _where_item(mask: Tensor, first: Tensor, second: Tensor) -> Tensor:
 def normalise(images: Tensor, mean: Tensor, std: Tensor) -> Tensor:
     """uint8 (B, H, W, C) to float (B, C, H, W): (x / 255 - mean) / std per channel. Vectors (B, d): (x - mean) / std per feature.
 
+    Token ids (B, parts, L) stay as they are.
+
     The result is a permuted view, so its memory is channels-last: what convolutions prefer, at no cost.
 
     >>> normalise(torch.tensor([[5.0, 1.0]]), torch.tensor([1.0, 1.0]), torch.tensor([2.0, 1.0])).tolist()
     [[2.0, 0.0]]
     """
+    if images.ndim == 3:
+        return images
     if images.ndim == 2:
         return (images - mean.to(images.dtype)) / std.to(images.dtype)
     b, h, w, c = images.shape

@@ -87,7 +87,7 @@ class RunDirectory:
         saved = read_json(self.identity, ("fingerprint", "training", "data"))
         changes = _differences(saved["training"], training)
         if data is not None and saved["data"] != data:
-            changes.append(f"the data's content: {str(saved['data'])[:12]} there, {data[:12]} now")
+            changes.append(f"the data's content: {_short(saved['data'])} there, {_short(data)} now")
         if changes:
             raise InputError(
                 f"{self.path} holds a run with another configuration ({'; '.join(changes)}): "
@@ -123,6 +123,11 @@ class RunDirectory:
         """Write the result, then the marker that makes the run count."""
         write_json(self.result, result)
         write_text(self.done, "")
+
+
+def _short(content: object) -> str:
+    """The head of each hash: data, and the encoder of texts."""
+    return " + ".join(part[:12] for part in str(content).split("+"))
 
 
 def _differences(old: Any, new: Any, where: str = "") -> list[str]:

@@ -36,14 +36,18 @@ from hardlabels.runs.reading import read_json
 from hardlabels.runs.targets import check_settings, delivery_class, network_class, optimizer_class
 from hardlabels.sources.source import Source
 
+SIZES = {"vectors": "in_features", "tokens": "parts"}
+"""Kind of items to the argument by which a network shows that it takes them: the second entry of their shape."""
+NETWORKS = {"images": "model=resnet18", "vectors": "model=mlp", "texts": "recipe=text_head", "tokens": "model=text_finetune"}
+
 
 def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, Any]:
     """Train one cell, or go on where it was interrupted, and write its folder. Returns what ``result.json`` holds."""
     _quiet_lightning()
     keep_freed_memory()
     training = training_config(cfg)
-    source = load_source(OmegaConf.to_yaml(cfg.data, resolve=True))
-    directory.check(training, source.fingerprint)
+    source, content = prepare_source(cfg, load_source(OmegaConf.to_yaml(cfg.data, resolve=True)))
+    directory.check(training, content)
 
     datamodule = make_datamodule(cfg, source)
     network = make_network(cfg, source)
@@ -56,7 +60,7 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
 
     keeper = Keeper(directory, monitor)
     resolved: Any = OmegaConf.to_container(cfg, resolve=True)
-    run_id = fingerprint(training, source.fingerprint)
+    run_id = fingerprint(training, content)
     with settings_of("logger"):
         loggers = make_loggers(resolved["logger"], directory.path, cell, run_id, resolved)
     with settings_of("trainer"):
@@ -82,7 +86,7 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
         keeper.prepare(network, cfg.recipe.epochs)
         if trainer.is_global_zero:
             device, threads = str(trainer.strategy.root_device), torch.get_num_threads()
-            directory.start(cfg, training, source.fingerprint, describe_environment(device, threads, trainer.world_size))
+            directory.start(cfg, training, content, describe_environment(device, threads, trainer.world_size))
         try:
             trainer.fit(module, datamodule=datamodule)
             if trainer.is_global_zero:
@@ -133,6 +137,20 @@ def make_datamodule(cfg: DictConfig, source: Source) -> DeliveryDataModule:
     )
 
 
+def prepare_source(cfg: DictConfig, source: Source) -> tuple[Source, str]:
+    """The source as the network takes it, and what identifies its content.
+
+    A network that takes texts has a static method ``prepare``. Its encoder's files decide the result as the data do; what comes
+    out of them does too, but not to the same bits on every machine, so the files stand for it.
+    """
+    settings: Any = OmegaConf.to_container(cfg.model, resolve=True)
+    prepare = getattr(network_class(settings["_target_"]), "prepare", None)
+    if prepare is None:
+        return source, source.fingerprint
+    prepared, encoder = prepare(source, settings)
+    return prepared, f"{source.fingerprint}+{encoder}"
+
+
 def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
     """The network with the initial weights of the seed: the same for every method and K."""
     settings: Any = OmegaConf.to_container(cfg.model, resolve=True)
@@ -145,7 +163,7 @@ def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
         network = build(**settings, **sizes)
     first = next((module for module in network.modules() if isinstance(module, torch.nn.Conv2d)), None)
     channels = source.inputs.shape[-1]
-    if first is not None and first.in_channels != channels:
+    if first is not None and source.has_images and first.in_channels != channels:
         raise InputError(
             f"{build.__name__} takes images of {first.in_channels} channels, those of {source.name!r} have {channels}"
         )
@@ -153,13 +171,14 @@ def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
 
 
 def network_sizes(build: type[torch.nn.Module], source: Source) -> dict[str, int]:
-    """What the data say about a network: C, and for one that takes vectors (it has an argument ``in_features``) their length."""
-    takes_vectors = "in_features" in inspect.signature(build).parameters
-    if takes_vectors == source.has_images:
-        came, use = ("images", "resnet18") if source.has_images else (f"vectors of {source.inputs.shape[1]} numbers", "mlp")
-        takes = "feature vectors" if takes_vectors else "images"
-        raise InputError(f"{build.__name__} takes {takes}, and the items of {source.name!r} are {came}: use model={use}")
-    return {"num_classes": source.votes.num_classes, **({"in_features": source.inputs.shape[1]} if takes_vectors else {})}
+    """What the data say about a network: C; the length of its vectors or the texts of an item, where it has an argument for it."""
+    arguments = inspect.signature(build).parameters
+    takes = next((kind for kind, argument in SIZES.items() if argument in arguments), "images")
+    if takes != source.kind:
+        raise InputError(
+            f"{build.__name__} takes {takes}, and the items of {source.name!r} are {source.kind}: use {NETWORKS[source.kind]}"
+        )
+    return {"num_classes": source.votes.num_classes, **({SIZES[takes]: source.inputs.shape[1]} if takes in SIZES else {})}
 
 
 def make_optimizer(cfg: DictConfig, network: torch.nn.Module) -> "partial[torch.optim.Optimizer]":

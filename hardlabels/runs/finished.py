@@ -89,10 +89,25 @@ class FinishedRun:
         if "root" in settings and os.environ.get("HARDLABELS_DATA"):  # where the data are is a matter of this machine
             settings = OmegaConf.merge(settings, {"root": os.environ["HARDLABELS_DATA"]})
         source = load_source(OmegaConf.to_yaml(settings))
-        expected = self._json(self.directory.identity)["data"]
+        expected = self._json(self.directory.identity)["data"].split("+")[0]  # behind it: the encoder of texts
         if source.fingerprint != expected:
             raise InputError(
                 f"{self.path} was trained on other data: fingerprint {expected[:12]} there, {source.fingerprint[:12]} now"
+            )
+        return source
+
+    @cached_property
+    def prepared(self) -> Source:
+        """The data as its network takes them: those of ``source``, but vectors or tokens where these are texts."""
+        if not self.source.has_texts:
+            return self.source
+        from hardlabels.runs.execute import prepare_source  # noqa: PLC0415
+
+        source, content = prepare_source(self.cfg, self.source)
+        expected = self._json(self.directory.identity)["data"]
+        if content != expected:
+            raise InputError(
+                f"{self.path} was trained with another encoder: {expected[-64:][:12]} there, {content[-64:][:12]} now"
             )
         return source
 
@@ -118,17 +133,17 @@ class FinishedRun:
         path = self.directory.best if checkpoint == "best" else self.directory.last
         if not path.is_file():
             raise InputError(f"{path} is not there: train this cell again to probe its network")
-        network = make_network(self.cfg, self.source)
+        network = make_network(self.cfg, self.prepared)
         network.load_state_dict(network_state(path, network))
         return network.to(device).eval()
 
     def inputs(self, items: np.ndarray, device: str = "cpu") -> "torch.Tensor":
-        """(n, channels, H, W) normalised, unaugmented images of these items; vectors: (n, d)."""
+        """(n, channels, H, W) normalised, unaugmented images of these items; vectors: (n, d); tokens: (n, parts, L)."""
         import torch  # noqa: PLC0415
 
         from hardlabels.learning.augment import normalise  # noqa: PLC0415
 
-        source = self.source
+        source = self.prepared
         mean, std = torch.tensor(source.mean, device=device), torch.tensor(source.std, device=device)
         return normalise(torch.from_numpy(source.inputs[items]).to(device), mean, std)
 

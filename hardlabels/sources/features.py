@@ -31,7 +31,9 @@ def read_features(path: Path) -> tuple[list[str] | None, np.ndarray]:
             raise InputError(f"{path}, row {row}, feature {column}: expected a finite number (float32), got {array[row, column]}")
         return None, features
     if path.suffix != ".csv":
-        raise InputError(f"{path}: expected a folder of images, or features as .csv or .npy, got {path.suffix or 'no ending'!r}")
+        raise InputError(
+            f"{path}: expected a folder of images, or features as .csv or .npy, got {path.suffix or 'no ending'!r} (texts: .csv or .jsonl)"
+        )
     if not path.is_file():  # a pipe would block, a device may have no end
         raise InputError(f"{path}: expected a file of features")
     try:
@@ -61,7 +63,7 @@ def parse_features(text: str, path: Path) -> tuple[list[str], np.ndarray]:
             if names is None:
                 if len(cells) < 2:
                     raise InputError(f"{path}, line {reader.line_num}: expected an id and at least one number, got {cells}")
-                header = cells[0].strip().lower() in ID_COLUMNS or not any(_is_number(cell) for cell in cells[1:])
+                header = cells[0].strip().lower() in ID_COLUMNS or not any(is_number(cell) for cell in cells[1:])
                 names = cells if header else ["id", *(f"feature {column}" for column in range(len(cells) - 1))]
                 if header:
                     continue
@@ -93,6 +95,19 @@ def feature_statistics(features: np.ndarray) -> tuple[tuple[float, ...], tuple[f
     return tuple(mean.tolist()), tuple(np.where(varies, std, 1.0).tolist())
 
 
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number; 1_0, which Python reads as 10, is none.
+
+    >>> is_number("1e3"), is_number("1_0"), is_number("ten")
+    (True, False, False)
+    """
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
 def _row(cells: list[str], names: list[str], where: str) -> np.ndarray:
     try:
         numbers = np.array(cells, dtype=np.float64)
@@ -101,20 +116,13 @@ def _row(cells: list[str], names: list[str], where: str) -> np.ndarray:
     except ValueError:
         good = False
     if not good:
-        column = next(place for place, cell in enumerate(cells) if not _is_number(cell) or not np.isfinite(_float32(float(cell))))
+        column = next(place for place, cell in enumerate(cells) if not is_number(cell) or not np.isfinite(_float32(float(cell))))
         expected = "expected a finite number (float32)"
-        raise InputError(f"{where}, column {names[column].strip()!r:.60}: {expected}, got {cells[column]!r:.60}")
+        hint = "" if is_number(cells[column]) or not cells[column].strip() else "; where it is text, data.text names its column"
+        raise InputError(f"{where}, column {names[column].strip()!r:.60}: {expected}, got {cells[column]!r:.60}{hint}")
     return row
 
 
 def _float32(values: np.ndarray | float) -> np.ndarray:
     with np.errstate(over="ignore"):  # infinite then, and refused
         return np.ascontiguousarray(values, dtype=np.float32)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell

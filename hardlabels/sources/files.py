@@ -1,4 +1,4 @@
-"""Your own data: votes in any format that is read here, and a folder of images or a table of feature vectors."""
+"""Your own data: votes in any format that is read here, and a folder of images, a table of feature vectors or one of texts."""
 
 import os
 import re
@@ -11,6 +11,7 @@ from hardlabels.console import say
 from hardlabels.errors import InputError
 from hardlabels.sources.features import feature_statistics, read_features
 from hardlabels.sources.folder import FORMATS, LARGEST, MODES, SMALLEST, channel_statistics, image_names, read_images
+from hardlabels.sources.sentences import read_texts
 from hardlabels.sources.source import Source
 from hardlabels.votes.formats import NamedVotes, Options, read
 
@@ -111,16 +112,17 @@ def files(
     worker: str | None = None,
     label: str | None = None,
     classes: Sequence[str] | None = None,
+    text: str | Sequence[str] | None = None,
     size: int = 32,
     channels: int = 3,
     crop_padding: int = 0,
     flip: bool = False,
     extra: str = "error",
 ) -> Source:
-    """Votes from a file, items from a folder of images or a table of features; matched by id, in the order of the votes.
+    """Votes from a file, items from a folder of images or a table of features or texts; matched by id, in the order of the votes.
 
     An image's id is its path in the folder or its file name, each with or without its ending. A row's id is the first column of a
-    csv; an ``.npy`` of features has its rows in the order of the votes file. Votes in an ``.npy``, such as a teacher's
+    csv, or the field ``id`` of JSON lines; an ``.npy`` of features has its rows in the order of the votes file. Votes in an ``.npy``, such as a teacher's
     probabilities, have row numbers for ids; where no item is named so, row i is the i-th item: of the csv, or of the images
     sorted by name (only where text order and number order agree). What was paired so is said. (The order of a long table: ids
     that are whole numbers by number, others as they first come.)
@@ -130,13 +132,16 @@ def files(
 
     Args:
         votes: the file of votes or of probabilities, in a format of :mod:`hardlabels.votes.formats`.
-        items: a folder of images (png, jpg, bmp, webp, gif), or ``.csv`` or ``.npy`` of feature vectors.
+        items: a folder of images (png, jpg, bmp, webp, gif), ``.csv`` or ``.npy`` of feature vectors, or ``.csv`` or ``.jsonl``
+            of texts.
         name: the name of the data set, and of its folder in ``outputs``.
         format: of the votes, where it cannot be told: ``long``, ``wide``, ``counts``, ``probs``, ...
         task: the column of the item's id in a long table, where its name does not say so.
         worker: the column of the annotator's id.
         label: the column of the vote.
         classes: all classes, in their order; names them where the votes file does not. None takes those of the file.
+        text: the column of the text, or the two of a pair, where it cannot be told: see
+            :func:`~hardlabels.sources.sentences.read_texts`.
         size: pixels a side to which images are stretched.
         channels: 3, or 1 for a network of your own that takes grey images.
         crop_padding: zeros around an image before a random crop; 0 does not crop. Only you know what keeps a label.
@@ -154,7 +159,7 @@ def files(
         raise InputError(
             f"{votes_path}: expected at least 2 classes to learn, got {', '.join(table.class_names)}; data.classes names all"
         )
-    if items_path.is_dir():
+    if items_path.is_dir() and text is None:
         names = image_names(items_path)
         if not names:
             raise InputError(f"{items_path}: expected images ({', '.join(FORMATS)}), found none")
@@ -162,12 +167,12 @@ def files(
         inputs = read_images(items_path, chosen, size, channels)
         mean, std = channel_statistics(inputs)
     else:
-        ids, inputs = read_features(items_path)
+        ids, inputs = read_texts(items_path, text) or read_features(items_path)
         if ids is None and len(inputs) != len(table.items):
             raise InputError(f"{items_path}: expected {len(table.items)} rows, in the order of {votes_path}; got {len(inputs)}")
         if ids is not None:
             inputs = inputs[_choose(table, votes_path, items_path, ids, extra, images=False)]
-        mean, std = feature_statistics(inputs)
+        mean, std = ((), ()) if inputs.dtype == object else feature_statistics(inputs)
     return Source(
         name=name,
         inputs=inputs,
@@ -202,7 +207,7 @@ def _choose(table: NamedVotes, votes: Path, items: Path, names: list[str], extra
 def _find(setting: str, given: str | os.PathLike[str] | None) -> Path:
     if given is None or str(given) == "":
         raise InputError(
-            f"data.{setting} is needed: data=files data.votes=votes.csv data.items=FOLDER (or features.csv, features.npy)"
+            f"data.{setting} is needed: data=files data.votes=votes.csv data.items=FOLDER (or features.csv, features.npy, texts.csv)"
         )
     path, root = Path(given).expanduser(), os.environ.get("HARDLABELS_DATA")
     try:

@@ -1,6 +1,7 @@
 """What every source returns: the items and their votes, as one object."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,30 +11,44 @@ from hardlabels.errors import InputError
 from hardlabels.votes import Votes
 from hardlabels.votes.names import check_class_names
 
+SHAPES = {
+    "images": "images (N, H, W, channels)",
+    "vectors": "vectors (N, d)",
+    "texts": "texts (N, parts) of 1 or 2 parts",
+    "tokens": "tokens (N, parts, length) of 1 or 2 parts",
+}
+TYPES = {"images": np.uint8, "vectors": np.float32, "texts": np.object_, "tokens": np.int32}
+"""What items can be, and the type of their array. Texts are Python's str: a fixed width would pad all to the longest."""
+HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates: JSON can write one without the other
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """N items with C classes: images or feature vectors, votes, and what is known about them.
+    """N items with C classes: images, feature vectors or texts, votes, and what is known about them.
 
     Args:
         name: the name of the data set; also a folder name in ``outputs``.
         inputs: images, (N, H, W, channels) uint8: channels last, which is how a batch is cropped and what convolutions prefer;
-            or feature vectors, (N, d) float32.
+            or feature vectors, (N, d) float32; or texts, (N, parts) object: str, 1 part (a text) or 2 (a premise and its
+            hypothesis); or tokens, (N, parts, length) int32, which a network makes of texts for itself.
         votes: the votes of the same N items, in the same order.
         labels: (N,) int64 reference label; only used to stratify the split, never a target.
         class_names: C names, in the order of the class indices.
-        mean: one a channel, of ``inputs / 255``; one a feature, of ``inputs``, where these are vectors.
+        mean: one a channel, of ``inputs / 255``; one a feature, of ``inputs``, where these are vectors; () for texts and tokens.
         std: likewise.
         truth: (N, C) the true distribution, where it is known (synthetic data).
         crop_padding: zeros around an image before a random crop of its own size. What keeps a label is a fact of the data. 0 for
-            vectors.
-        flip: whether a mirrored image keeps its label. False for vectors.
+            all but images.
+        flip: whether a mirrored image keeps its label. False for all but images.
 
     >>> votes = Votes.from_counts([[2, 1], [0, 3]])
     >>> images = np.zeros((2, 4, 4, 1), dtype=np.uint8)
     >>> source = Source("toy", images, votes, np.array([0, 1]), ("cat", "dog"), mean=(0.0,), std=(1.0,))
     >>> len(source), source.fingerprint[:8]
     (2, '43720661')
+    >>> texts = np.array([["a cat"], ["dogs bark"]], dtype=object)
+    >>> Source("toy", texts, votes, np.array([0, 1]), ("cat", "dog"), mean=(), std=()).kind
+    'texts'
     """
 
     name: str
@@ -49,22 +64,27 @@ class Source:
 
     def __post_init__(self) -> None:
         n, c = len(self.votes), self.votes.num_classes
-        self._expect(self.inputs.ndim in (2, 4), "inputs", "images (N, H, W, channels) or vectors (N, d)", self.inputs)
-        kind = np.dtype(np.uint8 if self.has_images else np.float32)
-        self._expect(self.inputs.dtype == kind, "inputs", f"{kind} for {'images' if self.has_images else 'vectors'}", self.inputs)
+        *others, last = SHAPES.values()
+        self._expect(self.inputs.ndim in (2, 3, 4), "inputs", f"{', '.join(others)} or {last}", self.inputs)
+        kind, dtype = self.kind, np.dtype(TYPES[self.kind])
+        self._expect(self.inputs.dtype == dtype, "inputs", f"{dtype} for {kind}", self.inputs)
         self._expect(len(self.inputs) == n, "inputs", f"{n} items, as many as have votes", self.inputs)
         self._expect(self.labels.shape == (n,), "labels", f"shape ({n},), one an item", self.labels)
         self._expect(self.labels.dtype.kind in "iu", "labels", "whole numbers", self.labels)
         if len(bad := np.flatnonzero((self.labels < 0) | (self.labels >= c))):
             raise InputError(f"source {self.name!r}: label {bad[0]} must be a class 0 .. {c - 1}, got {self.labels[bad[0]]}")
         self._expect(self.truth is None or self.truth.shape == (n, c), "truth", f"shape ({n}, {c}), items x classes", self.truth)
-        self._expect(self.has_images or bool(np.isfinite(self.inputs).all()), "inputs", "finite", self.inputs)
+        self._expect(not self.has_vectors or bool(np.isfinite(self.inputs).all()), "inputs", "finite", self.inputs)
+        if kind in ("texts", "tokens"):
+            self._expect(self.inputs.shape[1] in (1, 2), "inputs", SHAPES[kind], self.inputs)
+        if self.has_texts:
+            self._check_texts()
         if not self.has_images and (self.crop_padding or self.flip):
             raise InputError(
-                f"source {self.name!r}: only images are cropped and flipped; for vectors crop_padding must be 0 and flip false, "
+                f"source {self.name!r}: only images are cropped and flipped; for {kind} crop_padding must be 0 and flip false, "
                 f"got {self.crop_padding} and {self.flip}"
             )
-        channels = self.inputs.shape[-1]
+        channels = self.inputs.shape[-1] if kind in ("images", "vectors") else 0
         lengths = {"class_names": (self.class_names, c), "mean": (self.mean, channels), "std": (self.std, channels)}
         for field, (values, expected) in lengths.items():
             if len(values) != expected:
@@ -76,9 +96,26 @@ class Source:
         return len(self.votes)
 
     @property
+    def kind(self) -> str:
+        """What the items are: ``images``, ``vectors``, ``texts`` or ``tokens``."""
+        if self.inputs.ndim == 2:
+            return "vectors" if self.inputs.dtype.kind in "biufc" else "texts"
+        return "images" if self.inputs.ndim == 4 else "tokens"
+
+    @property
     def has_images(self) -> bool:
-        """Whether the items are images; they are feature vectors otherwise."""
-        return self.inputs.ndim == 4
+        """Whether the items are images."""
+        return self.kind == "images"
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the items are feature vectors."""
+        return self.kind == "vectors"
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the items are texts."""
+        return self.kind == "texts"
 
     @cached_property
     def fingerprint(self) -> str:
@@ -88,7 +125,7 @@ class Source:
         """
         votes = self.votes
         arrays = {
-            "inputs": self.inputs,
+            "inputs": _as_bytes(self.inputs) if self.has_texts else self.inputs,
             "labels": self.labels,
             "mean": np.array(self.mean, dtype=np.float64),
             "std": np.array(self.std, dtype=np.float64),
@@ -103,7 +140,29 @@ class Source:
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
+    def _check_texts(self) -> None:
+        """Refuse an item that is not text, has none, or has half a character, which no encoder takes."""
+        for (item, part), text in np.ndenumerate(self.inputs):
+            if not isinstance(text, str) or not text.strip():
+                expected = "a text that is not empty"
+            elif HALF.search(text):
+                expected = "whole characters (a lone surrogate is half of one)"
+            else:
+                continue
+            place = f"item {item}" if self.inputs.shape[1] == 1 else f"item {item}, part {part}"
+            raise InputError(f"source {self.name!r}: {place} must be {expected}, got {text!r:.60}")
+
     def _expect(self, holds: bool, field: str, expected: str, came: np.ndarray | None) -> None:
         if not holds:
             got = "None" if came is None else f"shape {came.shape}, type {came.dtype}"
             raise InputError(f"source {self.name!r}: {field} must be {expected}, got {got}")
+
+
+def _as_bytes(texts: np.ndarray) -> np.ndarray:
+    """Texts as (N, parts) rows of bytes, each with its length: an object array holds addresses, which no two processes share.
+
+    >>> bytes(_as_bytes(np.array([["a", "bc"]], dtype=object)))
+    b'(1, 2) 1:a2:bc'
+    """
+    encoded = [text.encode() for text in texts.flat]
+    return np.frombuffer(b"%r " % (texts.shape,) + b"".join(b"%d:%s" % (len(text), text) for text in encoded), dtype=np.uint8)

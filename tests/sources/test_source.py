@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hydra import compose, initialize_config_dir
 from hydra.utils import get_object
 from omegaconf import OmegaConf
 
 import hardlabels.sources
+from hardlabels.configuration import CONF
 from hardlabels.errors import InputError
 from hardlabels.sources import Source, load
 from hardlabels.votes import Votes
@@ -38,9 +40,19 @@ def toy() -> Source:
         ({"inputs": np.zeros((3, 2), np.float64)}, "inputs must be float32 for vectors, .* type float64"),
         ({"inputs": np.array([[0, 1], [2, np.nan], [3, 4]], np.float32)}, "inputs must be finite"),
         (
-            {"inputs": np.zeros((3, 2, 2), np.uint8)},
-            r"inputs must be images \(N, H, W, channels\) or vectors \(N, d\), got shape",
+            {"inputs": np.zeros(3, np.uint8)},
+            r"inputs must be images \(N, H, W, channels\), vectors \(N, d\), texts \(N, parts\) .* or tokens .*, got shape",
         ),
+        ({"inputs": np.zeros((3, 2, 2), np.uint8)}, r"inputs must be int32 for tokens, got shape \(3, 2, 2\), type uint8"),
+        ({"inputs": np.array([["a"], ["b"], ["c"]])}, r"inputs must be object for texts, got shape \(3, 1\), type <U1"),
+        ({"inputs": np.array([["a"], ["b"], ["c"]], object)}, "mean must have 0 entries, got 2"),
+        ({"inputs": np.zeros((3, 1, 8), np.int32)}, "mean must have 0 entries, got 2"),
+        ({"inputs": np.array([["a"] * 3] * 3, object)}, r"inputs must be texts \(N, parts\) of 1 or 2 parts, got shape \(3, 3\)"),
+        ({"inputs": np.zeros((3, 3, 8), np.int32)}, r"inputs must be tokens .* of 1 or 2 parts, got shape \(3, 3, 8\)"),
+        ({"inputs": np.array([["a"], [" "], ["c"]], object)}, "item 1 must be a text that is not empty, got ' '"),
+        ({"inputs": np.array([["a", "b"], ["c", "d"], ["e", 5]], object)}, "item 2, part 1 must be a text .*, got 5"),
+        ({"inputs": np.array([["a"], ["b"], ["\ud83d"]], object)}, r"item 2 must be whole characters .*, got '\\ud83d'"),
+        ({"inputs": np.array([["a"]] * 3, object), "flip": True}, "only images are cropped and flipped; for texts .* 0 and True"),
         ({"inputs": np.zeros((3, 5), np.float32)}, "mean must have 5 entries, got 2"),
         ({"inputs": np.zeros((3, 2), np.float32), "flip": True}, "only images are cropped and flipped; .* got 0 and True"),
         ({"inputs": np.zeros((3, 2), np.float32), "crop_padding": 4}, "only images are cropped and flipped; .* got 4 and False"),
@@ -77,11 +89,40 @@ def test_fingerprint_sees_every_part_but_the_name(toy):
     assert replace(toy, name="other").fingerprint == toy.fingerprint
 
 
-def test_vectors_are_items_too(toy):
+def test_items_are_of_four_kinds(toy):
     vectors = replace(toy, inputs=np.array([[0, 1], [2, 3], [4, 5]], np.float32))
-    assert (toy.has_images, vectors.has_images) == (True, False)
-    assert len(vectors) == 3
+    texts = replace(toy, inputs=np.array([["a", "b"]] * 3, object), mean=(), std=())
+    tokens = replace(texts, inputs=np.zeros((3, 2, 8), np.int32))
+    sources = (toy, vectors, texts, tokens)
+    assert [source.kind for source in sources] == ["images", "vectors", "texts", "tokens"]
+    assert [source.has_images for source in sources] == [True, False, False, False]
+    assert [source.has_vectors for source in sources] == [False, True, False, False]
+    assert [source.has_texts for source in sources] == [False, False, True, False]
+    assert len({source.fingerprint for source in sources}) == 4
     assert vectors.fingerprint != replace(vectors, inputs=vectors.inputs + np.float32(1)).fingerprint
+
+
+def test_fingerprints_stay_what_they_were(toy):
+    """Runs on disk are known by them."""
+    assert toy.fingerprint.startswith("d9210b18")
+    assert replace(toy, inputs=np.array([[0, 1], [2, 3], [4, 5]], np.float32)).fingerprint.startswith("639a8615")
+
+
+def test_fingerprint_sees_texts_not_where_they_are_kept(toy):
+    def fingerprint(*rows):
+        return replace(toy, inputs=np.array(rows, object), mean=(), std=()).fingerprint
+
+    pairs = (["ab", "c"], ["d", "é"], ["f", "g"])
+    assert fingerprint(*pairs) == fingerprint(*[["".join(list(text)) for text in row] for row in pairs])
+    variants = [
+        fingerprint(*pairs),
+        fingerprint(["a", "bc"], *pairs[1:]),
+        fingerprint(["a", "b1:c"], *pairs[1:]),
+        fingerprint(["c", "ab"], *pairs[1:]),
+        fingerprint(["ab", "c"], ["d", "e\u0301"], ["f", "g"]),
+        fingerprint(["abc"], ["dé"], ["fg"]),
+    ]
+    assert len(set(variants)) == len(variants)
 
 
 def test_fingerprint_sees_values_not_memory_layout(toy):
@@ -92,24 +133,30 @@ def test_fingerprint_sees_values_not_memory_layout(toy):
 
 def test_load_finds_sources_by_module_name():
     assert load("synthetic", items=12, name="mine").name == "mine"
-    with pytest.raises(InputError, match=r"must be one of cifar10h, .*synthetic.*, got 'download'"):
+    with pytest.raises(InputError, match=r"must be one of .*cifar10h, .*synthetic.*, got 'download'"):
         load("download")
 
 
-CONFIGS = sorted((Path(__file__).parents[2] / "conf" / "data").glob("*.yaml"))
+CONFIGS = sorted((CONF / "data").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_a_config_is_the_whole_call(path, monkeypatch):
     """Every argument is in the yaml, under its own name, and none with another value than the code's own default.
 
-    ``root`` and ``mirrors`` are the exceptions: the one is the user's, the others live in the config only.
+    ``root`` and ``mirrors`` are the exceptions: the one is the user's, the others live in the config only; and so is ``subset``
+    where a yaml is there to choose it. A name that follows from the subset does so in the code as well.
     """
     monkeypatch.delenv("HARDLABELS_DATA", raising=False)
-    config = OmegaConf.to_container(OmegaConf.load(path), resolve=True)
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = OmegaConf.to_container(compose(f"data/{path.stem}").data, resolve=True)
     defaults = {name: p.default for name, p in inspect.signature(get_object(config.pop("_target_"))).parameters.items()}
     assert config.keys() == defaults.keys()
-    assert config["name"] == path.stem
+    if "subset" in config:
+        assert config["name"] == f"{path.stem.split('_')[0]}_{config['subset']}"
+        assert path.stem == config["name"] or config["subset"] == defaults["subset"]
+        defaults |= {"name": config["name"], "subset": config["subset"]}
+    assert config["name"] == path.stem or "subset" in config
     for name in defaults.keys() - {"root", "mirrors"}:
         assert config[name] == (list(defaults[name]) if isinstance(defaults[name], tuple) else defaults[name]), name
 

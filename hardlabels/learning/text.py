@@ -1,0 +1,83 @@
+"""Networks for texts: a perceptron on a frozen sentence encoder, and the encoder trained with it."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from torch import Tensor, nn
+
+from hardlabels.errors import InputError
+from hardlabels.learning.encoder import DEFAULT, Prepared, encoded, find_encoder, load_encoder, pair_features, tokenised
+from hardlabels.learning.mlp import MLP
+
+if TYPE_CHECKING:
+    from hardlabels.sources.source import Source
+
+
+class TextHead(MLP):
+    """A perceptron on the features of a frozen encoder, which are computed once for a data set: seconds a run.
+
+    Args:
+        num_classes: C.
+        in_features: of a text, or of a pair: see :func:`~hardlabels.learning.encoder.pair_features`.
+        encoder: a local folder, the name of the packaged encoder, or a name on the Hugging Face hub.
+        width: hidden layers have 8 times as many units.
+        depth: hidden layers, at least 1.
+
+    >>> TextHead(num_classes=3, in_features=8, width=1).fc.out_features
+    3
+    """
+
+    def __init__(self, num_classes: int, in_features: int, encoder: str = DEFAULT, width: int = 16, depth: int = 1):
+        super().__init__(num_classes, in_features, width, depth)
+        self.encoder = encoder
+
+    @staticmethod
+    def prepare(source: "Source", settings: dict[str, Any]) -> Prepared:
+        """The source as this network takes it: vectors."""
+        return encoded(source, settings.get("encoder", DEFAULT))
+
+
+class TextFinetune(nn.Module):
+    """The sentence encoder, trained with its head.
+
+    Weights of the encoder start from the pretrained ones for every seed; those of the head follow from the seed.
+
+    Args:
+        num_classes: C.
+        parts: texts of an item, 1 or 2.
+        encoder: a local folder, the name of the packaged encoder, or a name on the Hugging Face hub.
+        longest: tokens of a text; longer ones are cut.
+        width: hidden layers of the head have 8 times as many units.
+        depth: hidden layers of the head.
+    """
+
+    def __init__(self, num_classes: int, parts: int, encoder: str = DEFAULT, longest: int = 128, width: int = 16, depth: int = 1):
+        super().__init__()
+        if longest < 1:
+            raise InputError(f"model.longest must be a number of tokens of at least 1, got {longest}")
+        self.encoder = load_encoder(find_encoder(encoder))
+        self.encoder.requires_grad_(True)
+        self.padding: int = self.encoder.tokenizer.pad_token_id
+        size = cast(int, self.encoder.get_embedding_dimension())
+        self.head = MLP(num_classes, in_features=size * (1 if parts == 1 else 4), width=width, depth=depth)
+
+    @property
+    def fc(self) -> nn.Linear:
+        """The last layer."""
+        return self.head.fc
+
+    @staticmethod
+    def prepare(source: "Source", settings: dict[str, Any]) -> Prepared:
+        """The source as this network takes it: token ids."""
+        return tokenised(source, settings.get("encoder", DEFAULT), settings.get("longest", 128))
+
+    def features(self, tokens: Tensor) -> Tensor:
+        """(B, parts, L) token ids to the penultimate features (B, 8 * width)."""
+        flat = tokens.flatten(0, 1).long()
+        mask = (flat != self.padding).long()
+        used = int(mask.sum(1).max())  # what is padding in the whole batch need not be computed
+        sentence = self.encoder({"input_ids": flat[:, :used], "attention_mask": mask[:, :used]})["sentence_embedding"]
+        return self.head.features(cast(Tensor, pair_features(sentence.view(*tokens.shape[:2], -1))))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(B, parts, L) token ids to logits (B, C)."""
+        return self.head.fc(self.features(tokens))
