@@ -1,7 +1,9 @@
 """A whole study, from nothing to its report: ``python -m hardlabels.reproduce study=main``. Repeat it until it is whole."""
 
+import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from omegaconf import DictConfig
@@ -60,9 +62,9 @@ def reproduce(configs: list[DictConfig], overrides: list[list[str]], train: list
         for block in study.blocks:
             if all(RunDirectory(Path(cfg.outputs) / cell.folder).is_done() for cell in block.cells()):
                 continue
-            failed += _step(
-                "hardlabels.train", ["-m", *block.overrides(), f"outputs={cfg.outputs}", *_grouped(train, study.name)]
-            )
+            words = [f"outputs={cfg.outputs}", *_grouped(train, study.name)]
+            shares = [["-m", *share.overrides(), *words] for share in block.shares(cfg.processes)]
+            failed += _step("hardlabels.train", shares[0]) if len(shares) == 1 else _at_once(shares, Path(cfg.outputs))
     for study, cfg, words in zip(studies, configs, overrides, strict=True):
         if study.probes if cfg.probe is None else cfg.probe:
             failed += _step("hardlabels.diagnose", words)
@@ -79,6 +81,29 @@ def _grouped(train: list[str], study: str) -> list[str]:
     """
     named = any(word.startswith("logger.group=") for word in train)
     return [*train, f"logger.group={study}"] if "logger=wandb" in train and not named else train
+
+
+def _at_once(commands: list[list[str]], outputs: Path) -> int:
+    """Training commands side by side, the cores shared among them; the first one on the terminal, each other in a log file.
+
+    Returns the number that failed.
+    """
+    threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, (os.cpu_count() or 1) // len(commands)))
+    environment = {**os.environ, "OMP_NUM_THREADS": threads}
+    (outputs / ".sweeps").mkdir(parents=True, exist_ok=True)
+    running = []
+    with ExitStack() as logs:
+        for number, arguments in enumerate(commands):
+            path = outputs / ".sweeps" / f"share_{number}.log"
+            log = logs.enter_context(path.open("w")) if number else None
+            say(f"$ python -m hardlabels.train {' '.join(map(quoted, arguments))}" + (f"   > {path}" if number else ""))
+            words = [sys.executable, "-m", "hardlabels.train", *arguments]
+            running.append((subprocess.Popen(words, env=environment, stdout=log, stderr=log), path))
+        codes = [process.wait() for process, _ in running]
+    for code, (_, path) in zip(codes[1:], running[1:], strict=True):
+        if code:
+            complain(f"{path} ends with:\n" + "\n".join(path.read_text().splitlines()[-5:]))
+    return sum(code != 0 for code in codes)
 
 
 def _step(module: str, arguments: list[str]) -> bool:

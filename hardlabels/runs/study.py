@@ -3,7 +3,7 @@
 import itertools
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -37,6 +37,15 @@ class Block:
         """
         words = [f"{axis}={_sweep(values)}" for axis, values in self.axes.items()]
         return words if self.tag is None else [*words, f"run.tag={self.tag}"]
+
+    def shares(self, processes: int) -> list["Block"]:
+        """The block cut by seed into at most this many, for as many commands at once.
+
+        >>> [share.overrides() for share in Block({"method": ["soft"], "seed": [0, 1, 2, 3, 4]}).shares(2)]
+        [['method=soft', 'seed=0,2,4'], ['method=soft', 'seed=1,3']]
+        """
+        seeds = self.axes["seed"]
+        return [replace(self, axes={**self.axes, "seed": seeds[i::processes]}) for i in range(min(processes, len(seeds)))]
 
     def cells(self) -> list[Cell]:
         """Every cell of the product, the last axis fastest."""
