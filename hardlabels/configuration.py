@@ -77,7 +77,7 @@ def describe_command(config_name: str) -> str:
     """What ``--help`` prints: the yaml, whose comments say what each setting is, and the names that can be chosen.
 
     >>> print(describe_command("diagnose").splitlines()[-2])
-    study: demo, family, main, resampling, sparse
+    study: demo, family, main, pocket, resampling, singh, sparse, text_main, text_sparse
     """
     text = (CONF / f"{config_name}.yaml").read_text().strip()
     choices = {group: sorted(file.stem for file in (CONF / group).glob("*.yaml")) for group in ("study", "diagnostic")}

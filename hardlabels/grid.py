@@ -1,7 +1,9 @@
 """A grid of cells, as Hydra's multirun sees it: checked before the first run, counted by a bar, summed up after the last."""
 
+import copy
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.experimental.callback import Callback
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, read_write
 
 from hardlabels.configuration import refuse_hidden_changes
 from hardlabels.console import bars, complain, console, say, stop_bars
@@ -20,23 +22,39 @@ from hardlabels.runs.data import own_content
 from hardlabels.runs.directory import RunDirectory, training_config
 
 
+Compose = Callable[[DictConfig, list[str]], DictConfig]
+
+
+def compose_once(compose: Compose, parser: OverridesParser) -> Compose:
+    """Hydra's ``load_sweep_config``, kept: composing takes a fifth of a second, and most cells of a grid differ in K and seed only."""
+    kept: dict[tuple[str, ...], DictConfig] = {}
+
+    def load_sweep_config(master: DictConfig, overrides: list[str]) -> DictConfig:
+        numbers = [override for override in overrides if override.startswith(("K=", "seed="))]
+        others = tuple(override for override in overrides if override not in numbers)
+        if others not in kept:
+            kept[others] = compose(master, list(others))
+        cfg = copy.deepcopy(kept[others])
+        for number in parser.parse_overrides(numbers):
+            OmegaConf.update(cfg, number.key_or_group, number.value())
+        with read_write(cfg.hydra):
+            cfg.hydra.overrides.task = list(overrides)
+        return cfg
+
+    return load_sweep_config
+
+
 def expand(config: DictConfig) -> dict[Path, Cell]:
     """The cells of a multirun, by folder, each checked: a mistake in the last cell is found before the first one runs."""
     loader = GlobalHydra.instance().config_loader()
     parser = OverridesParser.create(config_loader=loader)
+    # The launcher asks the same loader again, twice for every cell.
+    loader.load_sweep_config = compose_once(loader.load_sweep_config, parser)  # type: ignore[method-assign]
     asked: Any = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)
     [jobs] = BasicSweeper.split_arguments(parser.parse_overrides(asked), max_batch_size=None)
     cells = {}
-    composed: dict[tuple[str, ...], DictConfig] = {}
     for overrides in jobs:
-        # Composing takes a fifth of a second, and most cells of a grid differ in K and seed only.
-        numbers = [override for override in overrides if override.startswith(("K=", "seed="))]
-        others = tuple(override for override in overrides if override not in numbers)
-        if others not in composed:
-            composed[others] = loader.load_sweep_config(config, list(others))
-        cfg = composed[others]
-        for number in parser.parse_overrides(numbers):
-            OmegaConf.update(cfg, number.key_or_group, number.value())
+        cfg = loader.load_sweep_config(config, list(overrides))
         cell = Cell.from_config(cfg)
         check_config(cfg)
         refuse_hidden_changes(overrides, cfg.run.tag)

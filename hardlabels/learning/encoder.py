@@ -5,6 +5,7 @@ import importlib.util
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -30,6 +31,8 @@ WEIGHTS = (".safetensors", ".bin", ".json", ".txt", ".model")
 """Endings of the files that decide what an encoder says: weights, vocabulary, configuration."""
 
 BATCH = 64
+SHORTEST = 3
+"""Tokens of the shortest text: one, between those that begin and end it."""
 
 
 class Prepared(NamedTuple):
@@ -70,8 +73,11 @@ def find_encoder(name: str) -> Path:
     Raises:
         InputError: it is not there, or the extra ``text`` is not installed.
     """
-    if Path(name).expanduser().is_dir():
-        return Path(name).expanduser()
+    if not isinstance(name, str):  # a setting may be anything
+        raise InputError(f"model.encoder must be a folder or a name, got {name!r:.60}")
+    with suppress(OSError, RuntimeError):  # too long for a file, or the home of nobody: no folder, perhaps a name
+        if (folder := Path(name).expanduser()).is_dir():
+            return folder
     if name == DEFAULT:
         found = importlib.util.find_spec(DEFAULT.replace("-", "_"))
         if found is None or found.origin is None:
@@ -148,11 +154,13 @@ def encoded(source: Source, encoder: str) -> Prepared:
 def tokenised(source: Source, encoder: str, longest: int) -> Prepared:
     """The source with token ids (N, parts, L) int32 in place of its texts; L is the longest text, at most ``longest``.
 
-    Where a text ends, the padding token begins, which no text holds.
+    Behind a text comes the padding token. (A text that spells it, "[PAD]", is read without it.)
     """
     check_texts(source, "text_finetune")
     folder = find_encoder(encoder)
     tokenizer = load_encoder(folder).tokenizer
+    if not isinstance(longest, int) or not SHORTEST <= longest <= tokenizer.model_max_length:
+        raise InputError(f"model.longest must be {SHORTEST} .. {tokenizer.model_max_length} tokens, got {longest!r:.60}")
     flat = [str(text) for text in source.inputs.ravel()]
     ids = tokenizer(flat, padding="longest", truncation=True, max_length=longest, return_tensors="np")["input_ids"]
     tokens = ids.astype(np.int32).reshape(*source.inputs.shape, -1)
@@ -162,7 +170,7 @@ def tokenised(source: Source, encoder: str, longest: int) -> Prepared:
 def _embed(texts: np.ndarray, folder: Path) -> np.ndarray:
     """(N, parts) texts to (N, parts, d) float32 embeddings; equal texts are encoded once."""
     network = load_encoder(folder, "cuda" if torch.cuda.is_available() else "cpu")
-    distinct, place = np.unique(texts.ravel().astype(str), return_inverse=True)
+    distinct, place = np.unique(texts.ravel(), return_inverse=True)
     say(f"encoding {len(distinct):,} texts with {folder.name if folder.name != 'model' else folder.parent.name}, once")
     found = network.encode(distinct.tolist(), batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
     return found.astype(np.float32)[place].reshape(*texts.shape, -1)

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
 
-from hardlabels.errors import InputError
 from hardlabels.learning.encoder import DEFAULT, Prepared, encoded, find_encoder, load_encoder, pair_features, tokenised
 from hardlabels.learning.mlp import MLP
 
@@ -52,8 +51,6 @@ class TextFinetune(nn.Module):
 
     def __init__(self, num_classes: int, parts: int, encoder: str = DEFAULT, longest: int = 128, width: int = 16, depth: int = 1):
         super().__init__()
-        if longest < 1:
-            raise InputError(f"model.longest must be a number of tokens of at least 1, got {longest}")
         self.encoder = load_encoder(find_encoder(encoder))
         self.encoder.requires_grad_(True)
         self.padding: int = self.encoder.tokenizer.pad_token_id
@@ -70,11 +67,20 @@ class TextFinetune(nn.Module):
         """The source as this network takes it: token ids."""
         return tokenised(source, settings.get("encoder", DEFAULT), settings.get("longest", 128))
 
+    def train(self, mode: bool = True) -> "TextFinetune":
+        """As every module's, but for the encoder's dropout, which stays off.
+
+        It draws from torch's own generator, so that neither a seed nor an interrupted run would give the same result again.
+        """
+        super().train(mode)
+        self.encoder.eval()
+        return self
+
     def features(self, tokens: Tensor) -> Tensor:
         """(B, parts, L) token ids to the penultimate features (B, 8 * width)."""
         flat = tokens.flatten(0, 1).long()
         mask = (flat != self.padding).long()
-        used = int(mask.sum(1).max())  # what is padding in the whole batch need not be computed
+        used = 1 + int(mask.any(0).nonzero().max())  # what is padding in the whole batch need not be computed
         sentence = self.encoder({"input_ids": flat[:, :used], "attention_mask": mask[:, :used]})["sentence_embedding"]
         return self.head.features(cast(Tensor, pair_features(sentence.view(*tokens.shape[:2], -1))))
 

@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 from datetime import datetime, timezone
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ def describe_environment(device: str, threads: int, processes: int = 1) -> dict[
     }
 
 
+@lru_cache  # of the code that this process has loaded, whatever happens to the files later
 def code_version() -> str:
     """The commit this code comes from, with ``+changed`` where the tree differs from it; else the package's version."""
     root = Path(__file__).resolve().parents[2]
@@ -56,6 +58,7 @@ def code_version() -> str:
     return described.stdout.strip()
 
 
+@lru_cache
 def _version(package: str) -> str:
     try:
         return version(package)

@@ -171,7 +171,7 @@ def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
 
 
 def network_sizes(build: type[torch.nn.Module], source: Source) -> dict[str, int]:
-    """What the data say about a network: C; the length of its vectors or the texts of an item, where it has an argument for it."""
+    """What the data say about a network: C; the length of its vectors, or the texts of an item, where it takes these."""
     arguments = inspect.signature(build).parameters
     takes = next((kind for kind, argument in SIZES.items() if argument in arguments), "images")
     if takes != source.kind:
@@ -205,4 +205,5 @@ def _quiet_lightning() -> None:
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")
     warnings.filterwarnings("ignore", message=".*The `srun` command is available.*")  # a login node; our launcher submits
     warnings.filterwarnings("ignore", message=".*It is recommended to use `self.log.*")  # the metrics gather by themselves
+    warnings.filterwarnings("ignore", message=".*in eval mode at the start of training.*")  # an encoder without dropout
     warnings.filterwarnings("ignore", message=".*`isinstance\\(treespec, LeafSpec\\)` is deprecated.*")

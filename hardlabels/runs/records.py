@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hardlabels.runs.archive import archives, unpacked
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.files import write_atomically
@@ -66,7 +67,8 @@ def read_records(places: Sequence[str | Path], study: Study | None = None) -> Re
     """Every finished run below these folders, or those of a study; the first folder that has a cell finished wins.
 
     Args:
-        places: folders laid out as ``outputs`` is; those that do not exist are passed over.
+        places: folders laid out as ``outputs`` is, or with zips ``<data>/<recipe>.zip`` in it (``hardlabels.publish``); those
+            that do not exist are passed over.
         study: keep its cells only, and say which are missing.
 
     Unreadable and unfinished runs are listed, never silently dropped. What was read is kept in ``.records.csv`` of each
@@ -74,7 +76,7 @@ def read_records(places: Sequence[str | Path], study: Study | None = None) -> Re
     """
     wanted = None if study is None else study.cells()
     parts, folders, unfinished = [], {}, {}
-    for place in (Path(place) for place in places if Path(place).is_dir()):
+    for place in _with_archives(places, wanted):
         found = dict(_find(place)) if wanted is None else {cell: place / cell.folder for cell in wanted}
         fresh = {cell: path for cell, path in found.items() if cell not in folders and path.is_dir()}
         table, failures = _read_place(place, fresh)
@@ -109,6 +111,16 @@ def run_rows(directory: RunDirectory) -> Iterator[Row]:
     for file in sorted(directory.path.glob("diagnostics/*.json")):
         for view, name, value in _numbers(json.loads(file.read_text())["values"]):
             yield view, "best", f"{file.stem}/{name}", value
+
+
+def _with_archives(places: Sequence[str | Path], wanted: Sequence[Cell] | None) -> Iterator[Path]:
+    """The places that exist, each followed by its zips, unpacked; those that can hold a wanted cell."""
+    names = None if wanted is None else {(cell.data, cell.recipe) for cell in wanted}
+    for place in (Path(place) for place in places if Path(place).is_dir()):
+        yield place
+        for file in archives(place):
+            if names is None or (file.parent.name, file.stem) in names:
+                yield unpacked(file)
 
 
 def _read_place(place: Path, folders: dict[Cell, Path]) -> tuple[pd.DataFrame, dict[Path, str]]:

@@ -31,9 +31,8 @@ def read_features(path: Path) -> tuple[list[str] | None, np.ndarray]:
             raise InputError(f"{path}, row {row}, feature {column}: expected a finite number (float32), got {array[row, column]}")
         return None, features
     if path.suffix != ".csv":
-        raise InputError(
-            f"{path}: expected a folder of images, or features as .csv or .npy, got {path.suffix or 'no ending'!r} (texts: .csv or .jsonl)"
-        )
+        expected = "expected a folder of images, or features as .csv or .npy"
+        raise InputError(f"{path}: {expected}, got {path.suffix or 'no ending'!r} (texts: .csv or .jsonl)")
     if not path.is_file():  # a pipe would block, a device may have no end
         raise InputError(f"{path}: expected a file of features")
     try:

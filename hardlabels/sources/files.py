@@ -122,10 +122,10 @@ def files(
     """Votes from a file, items from a folder of images or a table of features or texts; matched by id, in the order of the votes.
 
     An image's id is its path in the folder or its file name, each with or without its ending. A row's id is the first column of a
-    csv, or the field ``id`` of JSON lines; an ``.npy`` of features has its rows in the order of the votes file. Votes in an ``.npy``, such as a teacher's
-    probabilities, have row numbers for ids; where no item is named so, row i is the i-th item: of the csv, or of the images
-    sorted by name (only where text order and number order agree). What was paired so is said. (The order of a long table: ids
-    that are whole numbers by number, others as they first come.)
+    csv, or the field ``id`` of JSON lines; an ``.npy`` of features has its rows in the order of the votes file. Votes in an
+    ``.npy``, such as a teacher's probabilities, have row numbers for ids; where no item is named so, row i is the i-th item: of
+    the csv, or of the images sorted by name (only where text order and number order agree). What was paired so is said. (The
+    order of a long table: ids that are whole numbers by number, others as they first come.)
 
     Relative paths are looked for in the current folder, then in that of the variable ``HARDLABELS_DATA``. Mean and standard
     deviation are those of all items, evaluation items included; no label is in them. The split is stratified by the majority.
@@ -206,9 +206,8 @@ def _choose(table: NamedVotes, votes: Path, items: Path, names: list[str], extra
 
 def _find(setting: str, given: str | os.PathLike[str] | None) -> Path:
     if given is None or str(given) == "":
-        raise InputError(
-            f"data.{setting} is needed: data=files data.votes=votes.csv data.items=FOLDER (or features.csv, features.npy, texts.csv)"
-        )
+        example = "data=files data.votes=votes.csv data.items=FOLDER (or features.csv, features.npy, texts.csv)"
+        raise InputError(f"data.{setting} is needed: {example}")
     path, root = Path(given).expanduser(), os.environ.get("HARDLABELS_DATA")
     try:
         for place in (path, *([Path(root) / path] if root else [])):

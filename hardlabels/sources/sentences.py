@@ -73,7 +73,7 @@ def _read_csv(path: Path, given: tuple[str, ...]) -> tuple[list[str], np.ndarray
     numbers = [is_number(cell) for _, cells in rows for cell in cells]
     if not given and (all(numbers) or (not chosen and any(numbers))):
         return None
-    return _table(path, chosen or names, names, rows, lambda place: table.line(1 + place))
+    return _table(path, chosen or names, given or names, rows, lambda place: table.line(1 + place))
 
 
 def _read_lines(path: Path, given: tuple[str, ...]) -> tuple[list[str], np.ndarray]:
@@ -91,7 +91,7 @@ def _read_lines(path: Path, given: tuple[str, ...]) -> tuple[list[str], np.ndarr
         expected = "expected a field 'text', or the pair 'premise' and 'hypothesis'"
         raise InputError(f"{path}: {expected}; got {', '.join(names) or 'none':.300}: data.text says which")
     rows = [(_id(entry.get(key)), [entry.get(name) for name in chosen or names]) for entry in entries]
-    return _table(path, chosen or names, names, rows, numbers.__getitem__)
+    return _table(path, chosen or names, given or names, rows, numbers.__getitem__)
 
 
 def _choose(given: tuple[str, ...], names: Sequence[str], key: str, path: Path) -> tuple[str, ...]:
@@ -114,7 +114,15 @@ def _table(
     rows: Sequence[tuple[str, Sequence[object]]],
     line: Callable[[int], int],
 ) -> tuple[list[str], np.ndarray]:
-    """Ids and texts of rows that are all there; ``line`` finds the line of a row, for messages."""
+    """Ids and texts of rows that are all there.
+
+    Args:
+        path: for messages.
+        chosen: the columns of the cells.
+        names: of which they were chosen; what is left of them is said.
+        rows: id and cells.
+        line: from a row to its line, for messages.
+    """
     seen: dict[str, int] = {}
     problems: list[str] = []
     for place, (name, cells) in enumerate(rows):
@@ -131,5 +139,5 @@ def _table(
     if not rows:
         raise InputError(f"{path}: expected at least one line of an id and a text, got none")
     if unused := [name for name in names if name not in chosen]:
-        say(f"{path}: the text is {' and '.join(chosen)}; not used: {', '.join(unused):.300} (data.text says otherwise)")
+        say(f"{path}: the text is {' and '.join(chosen)}; not used: {', '.join(unused):.300} (data.text chooses)")
     return list(seen), np.array([[str(cell).strip() for cell in cells] for _, cells in rows], dtype=object)

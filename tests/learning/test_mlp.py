@@ -86,9 +86,9 @@ def test_every_network_takes_its_own_kind_of_items(make_config, tiny_source, vec
     mlp, resnet = make_config("model=mlp"), make_config()
     assert make_network(mlp, vectors).hidden[0][0].in_features == 7
     assert isinstance(make_network(resnet, tiny_source), ResNet18)
-    with pytest.raises(InputError, match=r"ResNet18 takes images, .* are vectors of 7 numbers: use model=mlp"):
+    with pytest.raises(InputError, match=r"ResNet18 takes images, .* are vectors: use model=mlp"):
         make_network(resnet, vectors)
-    with pytest.raises(InputError, match=r"MLP takes feature vectors, .* are images: use model=resnet18"):
+    with pytest.raises(InputError, match=r"MLP takes vectors, .* are images: use model=resnet18"):
         make_network(mlp, tiny_source)
     grey = replace(tiny_source, inputs=tiny_source.inputs[..., :1], mean=(0.5,), std=(0.2,))
     with pytest.raises(InputError, match="ResNet18 takes images of 3 channels, those of 'synthetic' have 1"):

@@ -183,7 +183,7 @@ MISTAKES = {
         ["data.items=cube.npy", "model=mlp"],
         ["expected a numeric matrix of items x features", "(3, 2, 2)"],
     ),
-    "model": (lambda f: None, ["model=mlp"], ["MLP takes feature vectors", "use model=resnet18"]),
+    "model": (lambda f: None, ["model=mlp"], ["MLP takes vectors", "use model=resnet18"]),
     "no model": (lambda f: None, ["data.items=features.csv"], ["ResNet18 takes images", "use model=mlp"]),
     "crops": (
         lambda f: None,

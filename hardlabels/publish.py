@@ -1,0 +1,238 @@
+"""Copy finished runs for a repository: ``python -m hardlabels.publish study=pocket into=results/pocket``. No torch."""
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from hardlabels.configuration import compose_command
+from hardlabels.console import say
+from hardlabels.diagnose import finished
+from hardlabels.entry import MISTAKES, refuse
+from hardlabels.errors import InputError
+from hardlabels.runs.archive import FILES, pack, read_members
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.files import StorageError, write_atomically
+from hardlabels.runs.reading import read_config, read_json
+from hardlabels.runs.study import Study
+
+DIGITS = 7
+"""Significant digits of ``history.csv`` in an archive: it is drawn, never computed with."""
+
+SAME = ("fingerprint.json", "result.json")
+"""A run that has these is the published one."""
+
+PLACES = {"outputs": "outputs", "data.root": None}
+"""Settings that name a folder of this machine, and what stands there for everybody."""
+
+ROOT = r"(?:file:/+|~[^/\\]*[/\\]|[A-Za-z]:[/\\]|\.{0,2}[/\\])"
+LOCAL = re.compile(rf"(?P<before>^|[=,\[]){ROOT}(?P<path>.*?)(?=$|\]|,{ROOT})")
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The published runs of one data set and recipe: a folder, or a zip.
+
+    Args:
+        path: ``<into>/<data>/<recipe>`` or the zip of this name.
+        members: what is in the zip; None for a folder, which is looked into.
+    """
+
+    path: Path
+    members: dict[str, bytes] | None
+
+    @classmethod
+    def open(cls, into: Path, data: str, recipe: str, archive: bool) -> "Shelf":
+        """What is there, which may be nothing."""
+        if not archive:
+            return cls(into / data / recipe, None)
+        path = into / data / f"{recipe}.zip"
+        return cls(path, dict(read_members(path)) if path.exists() else {})
+
+    def get(self, name: str) -> bytes | None:
+        """The content of a published file; None where it is not there."""
+        if self.members is not None:
+            return self.members.get(name)
+        return (self.path / name).read_bytes() if (self.path / name).is_file() else None
+
+    def add(self, files: dict[str, bytes]) -> None:
+        """Write these too."""
+        if files and self.members is not None:
+            pack(self.path, self.members | files)
+        for name, content in files.items() if self.members is None else ():
+            _write(self.path / name, content)
+
+
+def publish(configs: list[DictConfig]) -> Path:
+    """Copy what is finished of these studies; returns the folder. What must be refused is refused before the first copy.
+
+    Args:
+        configs: ``conf/publish.yaml``, composed once for each study.
+    """
+    outputs, into, archive = Path(configs[0].outputs), _into(configs[0]), configs[0].archive
+    if not isinstance(archive, bool):
+        raise InputError(f"archive must be true or false, got {archive!r}")
+    studies = [Study.from_config(cfg.study) for cfg in configs]
+    folders = {cell: path for study in studies for cell, path in finished(study, outputs).items()}
+    if not folders:
+        names = ", ".join(study.name for study in studies)
+        raise InputError(f"{outputs} has no finished run of {names}; first: {studies[0].commands()[0]}")
+    groups: dict[tuple[str, str], list[Cell]] = {}
+    for cell in folders:
+        groups.setdefault((cell.data, cell.recipe), []).append(cell)
+    added: list[tuple[Shelf, dict[str, bytes]]] = []
+    for (data, recipe), cells in groups.items():
+        shelf = Shelf.open(into, data, recipe, archive)
+        new = [additions(cell, folders[cell], shelf, DIGITS if archive else None) for cell in cells]
+        added.append((shelf, {name: content for files in new for name, content in files.items()}))
+    for shelf, files in added:
+        shelf.add(files)
+    for study in studies:
+        pairs = PurePosixPath("studies", study.name, "diagnostics")
+        for file in _probed(outputs / pairs):
+            _write(into / pairs / file.name, cleaned(file))
+    now = sum(PurePosixPath(name).name == "done" for _, files in added for name in files)
+    planned = len({cell for study in studies for cell in study.cells()})
+    size = sum(file.stat().st_size for file in into.rglob("[!.]*") if file.is_file()) / 1e6
+    say(f"{len(folders)} of {planned} runs published, {now} of them now; {into} has {size:.1f} MB")
+    return into
+
+
+def additions(cell: Cell, path: Path, shelf: Shelf, digits: int | None = None) -> dict[str, bytes]:
+    """The files of a run that are to be published and are not yet, by their name below data set and recipe; ``done`` last.
+
+    Args:
+        cell: the run's coordinates.
+        path: its folder.
+        shelf: where it goes.
+        digits: of ``history.csv``; None keeps the file.
+
+    Raises:
+        InputError: another run is published as this cell.
+    """
+    head = PurePosixPath(*cell.folder.parts[2:])
+    names = [f"diagnostics/{file.name}" for file in _probed(path / "diagnostics")]
+    if shelf.get(f"{head}/done") is None:
+        names = [*FILES[:-1], *names, FILES[-1]]
+    else:
+        for name in SAME:
+            if shelf.get(f"{head}/{name}") != cleaned(path / name):
+                raise InputError(
+                    f"{cell.folder} is published in {shelf.path} with another {name} than in {path}: "
+                    "publish into another folder, or remove the published one"
+                )
+    found = {f"{head}/{name}": cleaned(path / name) for name in names}
+    if digits is not None and (history := f"{head}/history.csv") in found:
+        found[history] = rounded(found[history].decode(), digits).encode()
+    return {name: content for name, content in found.items() if shelf.get(name) != content}
+
+
+def cleaned(file: Path) -> bytes:
+    """The content of a run's file without this machine's paths and name. Files without any are as they were, to the byte."""
+    if file.suffix == ".yaml":
+        settings: Any = OmegaConf.to_container(read_config(file))
+        return OmegaConf.to_yaml(OmegaConf.create(without_places(settings))).encode()
+    if file.suffix == ".json":
+        before = read_json(file, kind=list if file.name == "environment.json" else dict)
+        after = without_places(before)
+        if after != before:
+            return (json.dumps(after, indent=2, allow_nan=False) + "\n").encode()
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
+
+
+def without_places(value: Any, key: str = "") -> Any:
+    """Settings, or an environment, as anybody could have had them.
+
+    >>> without_places({"outputs": "/home/me/runs", "data": {"root": "/data", "votes": "/data/votes.csv"}, "seed": 0})
+    {'outputs': 'outputs', 'data': {'root': None, 'votes': 'votes.csv'}, 'seed': 0}
+    >>> without_places([{"command": ["train.py", "outputs=/o/1", "data.root=/data"], "host": "mine", "python": "3.11"}])
+    [{'command': ['train.py', 'outputs=outputs', 'data.root=null'], 'python': '3.11'}]
+    """
+    if key in PLACES:
+        return PLACES[key]
+    if isinstance(value, dict):
+        kept = {name: entry for name, entry in value.items() if (key, name) != ("[]", "host")}
+        if key == "logger" and "entity" in kept:  # a person or a team
+            kept["entity"] = None
+        return {name: without_places(entry, f"{key}.{name}" if key else str(name)) for name, entry in kept.items()}
+    if isinstance(value, list):
+        return [without_places(entry, f"{key}[]") for entry in value]
+    if not isinstance(value, str):
+        return value
+    name, given, _ = value.partition("=")
+    if given and name.lstrip("+") in PLACES:
+        return f"{name}={PLACES[name.lstrip('+')] or 'null'}"
+    if given and name.lstrip("+") == "logger.entity":
+        return f"{name}=null"
+    return without_folders(value)
+
+
+def without_folders(text: str) -> str:
+    """A path of this machine as the name of its last part; so also in an override, alone or in a list. Addresses stay.
+
+    >>> without_folders("data.votes=/home/me/votes.csv"), without_folders("[~/a/x.csv,../y.csv]"), without_folders("https://a.org/b")
+    ('data.votes=votes.csv', '[x.csv,y.csv]', 'https://a.org/b')
+    """
+
+    def last(match: re.Match[str]) -> str:
+        return match["before"] + re.split(r"[/\\]", match["path"].rstrip("/\\"))[-1]
+
+    return LOCAL.sub(last, text)
+
+
+def rounded(table: str, digits: int) -> str:
+    r"""A table of numbers with so many significant digits.
+
+    >>> rounded("epoch,loss\n0,0.12345678\n10,\n", 4)
+    'epoch,loss\n0,0.1235\n10,\n'
+    """
+    header, *rows = csv.reader(io.StringIO(table))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([f"{float(cell):.{digits}g}" if cell else "" for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def _into(cfg: DictConfig) -> Path:
+    if not isinstance(cfg.into, str):
+        raise InputError(f"into must be a folder, got {cfg.into!r}")
+    into, outputs = Path(cfg.into), Path(cfg.outputs)
+    if outputs.resolve() in (into.resolve(), *into.resolve().parents):
+        raise InputError(f"into must be a folder outside of outputs ({outputs}), got {into}")
+    return into
+
+
+def _probed(folder: Path) -> Iterator[Path]:
+    """What probes wrote: numbers and arrays."""
+    yield from sorted(file for file in folder.glob("[!.]*") if file.suffix in (".json", ".npz"))
+
+
+def _write(path: Path, content: bytes) -> None:
+    if not path.is_file() or path.read_bytes() != content:
+        write_atomically(path, lambda file: file.write(content))
+
+
+def main() -> None:
+    """The command: exit code 2 for bad input."""
+    words = sys.argv[1:]
+    others = [word for word in words if not word.startswith("study=")]
+    studies = next((word.removeprefix("study=").split(",") for word in reversed(words) if word.startswith("study=")), ["main"])
+    try:
+        publish([compose_command("publish", [f"study={study}", *others]) for study in studies])
+    except (*MISTAKES, StorageError) as error:
+        refuse(error)
+
+
+if __name__ == "__main__":
+    main()
