@@ -26,19 +26,19 @@ Compose = Callable[[DictConfig, list[str]], DictConfig]
 
 
 def compose_once(compose: Compose, parser: OverridesParser) -> Compose:
-    """Hydra's ``load_sweep_config``, kept: composing takes a fifth of a second, and most cells of a grid differ in K and seed only."""
+    """Hydra's ``load_sweep_config``, kept: composing takes a fifth of a second, and most cells differ in K and seed only."""
     kept: dict[tuple[str, ...], DictConfig] = {}
 
-    def load_sweep_config(master: DictConfig, overrides: list[str]) -> DictConfig:
-        numbers = [override for override in overrides if override.startswith(("K=", "seed="))]
-        others = tuple(override for override in overrides if override not in numbers)
+    def load_sweep_config(master_config: DictConfig, sweep_overrides: list[str]) -> DictConfig:
+        numbers = [override for override in sweep_overrides if override.startswith(("K=", "seed="))]
+        others = tuple(override for override in sweep_overrides if override not in numbers)
         if others not in kept:
-            kept[others] = compose(master, list(others))
+            kept[others] = compose(master_config, list(others))
         cfg = copy.deepcopy(kept[others])
         for number in parser.parse_overrides(numbers):
             OmegaConf.update(cfg, number.key_or_group, number.value())
         with read_write(cfg.hydra):
-            cfg.hydra.overrides.task = list(overrides)
+            cfg.hydra.overrides.task = list(sweep_overrides)
         return cfg
 
     return load_sweep_config
