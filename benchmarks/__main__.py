@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import formats, labels, startup, training
+from benchmarks import formats, heads, labels, startup, training
 from benchmarks.ratio import Row, seconds
 from hardlabels.delivery.multipass import Multipass
 from hardlabels.delivery.sls import SLS
@@ -30,6 +30,7 @@ def all_rows() -> list[Row]:
         *formats.long_csv(),
         startup.help_against_lightning(),
         training.share_beside_training(),
+        heads.run_against_bare_loop(),
     ]
 
 

@@ -169,4 +169,4 @@ def share_beside_training(repeats: int = 2) -> Row:
     ours(None, repeats + 1, stopwatch, evaluate=True)
     begins = zip(stopwatch.starts, stopwatch.trained, stopwatch.starts[1:], strict=False)
     shares = [(after - trained) / (after - start) for start, trained, after in begins]
-    return Row("evaluation, checkpoint and logging / whole epoch, pocket recipe", shares, 0.12, at_most=True)
+    return Row("evaluation, checkpoint and logging / whole epoch, width 16", shares, 0.12, at_most=True)

@@ -21,7 +21,6 @@ from hardlabels.runs.checks import check_config
 from hardlabels.runs.data import own_content
 from hardlabels.runs.directory import RunDirectory, training_config
 
-
 Compose = Callable[[DictConfig, list[str]], DictConfig]
 
 
