@@ -2,13 +2,12 @@
 
 import re
 import sys
-import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, ListConfig, OmegaConf
 from rich.table import Table as Lines
 
 from hardlabels.configuration import CONF, compose_command
@@ -17,16 +16,17 @@ from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError, printable
 from hardlabels.reporting.artifact import log_report
 from hardlabels.reporting.claims import CLAIMS, Design, Rules, Verdict, designs, judge
-from hardlabels.reporting.page import SIGNS, Page, Part, render
+from hardlabels.reporting.claims.claim import SIGNS
+from hardlabels.reporting.make import Wanted, choose, impossible_probes, make
+from hardlabels.reporting.page import Overview, Page, Part, render
 from hardlabels.reporting.provenance import describe_report, describe_runs
-from hardlabels.reporting.write import Drawing, draw, write_drawing, write_table
+from hardlabels.reporting.verdicts_by_data import matrix_lines, verdict_matrix, write_matrix
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.files import write_json, write_text
 from hardlabels.runs.records import Records, read_records
 from hardlabels.runs.study import Study, quoted
 
-T = TypeVar("T")
-WRITTEN = re.compile(r"table_S?\d+\.(md|csv|tex)|figure_S?\d+\.(svg|png)")
+WRITTEN = re.compile(r"table_S?\d+\.(md|csv|tex)|figure_S?\d+\.(svg|png)|verdicts_by_data\.(md|csv)")
 
 
 def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
@@ -43,23 +43,27 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     if not isinstance(cfg.alpha, float) or not 0 < cfg.alpha < 0.5:
         raise InputError(f"alpha must lie between 0 and 0.5, got {cfg.alpha!r}")
     rules = Rules(cfg.alpha, _plain(cfg.margins), _plain(cfg.thresholds))
-    chosen = [word for word in words or [] if word.lstrip("+").startswith(("study.", "outputs="))]
+    chosen = [quoted(word) for word in words or [] if word.lstrip("+").startswith(("study.", "outputs="))]
     folder = Path(cfg.folder) if cfg.folder else places[0] / "studies" / study.name / _report_name(cfg.study)
     _clear(folder)
     records = read_records(places, study)
     problems: list[str] = []
-    found = designs(records, study.cells())
+    found = {key: _only(design, " ".join([study.name, *chosen])) for key, design in designs(records, study.cells()).items()}
+    wanted = choose(cfg.tables, cfg.figures)
     parts = tuple(
-        _part(design, study, rules, chosen, cfg, folder if len(found) == 1 else folder / f"{data}_{recipe}", problems)
-        for (data, recipe), design in ((key, _only(design)) for key, design in found.items())
+        _part(design, study, rules, chosen, wanted, folder if len(found) == 1 else folder / f"{data}_{recipe}", problems)
+        for (data, recipe), design in found.items()
     )
+    overview = _overview(found, parts, wanted, folder, problems)
     command = " ".join(["python -m hardlabels.report", *map(quoted, words if words is not None else [f"study={study.name}"])])
     runs, own = describe_runs(records.folders.values()), describe_report(command)
-    page = Page(study.title, study.name, parts, rules, tuple(runs), tuple(own), tuple(problems))
+    page = Page(study.title, study.name, parts, rules, tuple(runs), tuple(own), tuple(problems), overview)
     write_json(folder / "verdicts.json", [{"data": p.data, "recipe": p.recipe, **v.plain()} for p in parts for v in p.verdicts])
     write_text(folder / "index.html", render(page))
     for part in parts:
         console.print(verdict_lines(part))
+    if overview is not None:
+        console.print(matrix_lines(overview.matrix))
     for line in problems:
         complain(line)
     say(f"report: {folder / 'index.html'}")
@@ -72,34 +76,25 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
 def _report_name(study: DictConfig) -> str:
     """``report``; with the data set, recipe and tag where they are not the study's own, so that no report replaces another."""
     own: Any = OmegaConf.load(CONF / "study" / f"{study.name}.yaml") if (CONF / "study" / f"{study.name}.yaml").is_file() else {}
-    changed = [str(study.get(key)) for key in ("data", "recipe", "tag") if study.get(key) != own.get(key)]
+    changed = [_joined(study.get(key)) for key in ("data", "recipe", "tag") if study.get(key) != own.get(key)]
     return "_".join(["report", *changed])
 
 
+def _joined(value: Any) -> str:
+    return "+".join(map(str, value)) if isinstance(value, ListConfig) else str(value)
+
+
 def _part(
-    design: Design, study: Study, rules: Rules, words: list[str], cfg: DictConfig, folder: Path, problems: list[str]
+    design: Design, study: Study, rules: Rules, words: list[str], wanted: Wanted, folder: Path, problems: list[str]
 ) -> Part:
     """All about one data set and recipe; tables and figures are written on the way."""
-    from hardlabels.reporting.figures import FIGURES  # noqa: PLC0415 - after the checks: matplotlib takes a second
-    from hardlabels.reporting.tables import TABLES  # noqa: PLC0415
     from hardlabels.reporting.tables.commands import train_commands  # noqa: PLC0415
 
     records, cell = design.records, design.cells[0]
-    verdicts = tuple(judge(claim, design, rules, study=study.name, words=words, probes=study.probes) for claim in CLAIMS.values())
-    tables, drawings, left_out = [], [], []
-    for table in _made("table", TABLES, cfg.tables, records, problems):
-        if any(entry.mean is not None for entry in table.cells.values()):
-            tables.append(table)
-            write_table(table, folder)
-        else:
-            left_out.append((f"Table {table.number}. {table.title}", tuple(table.notes)))
-    for figure in _made("figure", FIGURES, cfg.figures, records, problems):
-        drawing: Drawing | None = _attempt(f"figure {figure.number}", lambda figure=figure: draw(figure), problems)  # type: ignore[misc]
-        if drawing is None:
-            left_out.append((f"Figure {figure.number}. {figure.title}", tuple(figure.notes)))
-        else:
-            drawings.append(drawing)
-            write_drawing(drawing, folder)
+    impossible = impossible_probes(records)
+    probes = [probe for probe in study.probes if probe not in impossible]
+    verdicts = tuple(judge(claim, design, rules, study=study.name, words=words, probes=probes) for claim in CLAIMS.values())
+    made = make(wanted.tables, wanted.figures, records, folder, problems)
     open_cells = [one for one in design.cells if one not in records.folders]
     return Part(
         data=cell.data,
@@ -107,9 +102,9 @@ def _part(
         finished=len(records.folders),
         planned=len(design.cells),
         verdicts=verdicts,
-        tables=tuple(tables),
-        drawings=tuple(drawings),
-        left_out=tuple(left_out),
+        tables=made.tables,
+        drawings=made.drawings,
+        left_out=tuple((name, notes) for name, notes in made.left_out if not _about(notes, impossible)),
         unfinished=tuple((str(path), printable(reason)) for path, reason in records.unfinished),
         missing=tuple(_by_method(records.missing)),
         commands=tuple(train_commands(open_cells)),
@@ -117,33 +112,39 @@ def _part(
     )
 
 
-def _made(kind: str, known: Mapping[str, Callable[[Records], T]], wanted: Any, records: Records, problems: list[str]) -> list[T]:
-    """The tables or figures that were asked for; one that fails is a line of the report, and the others are made."""
-    names = list(known) if wanted is None else [str(name) for name in wanted]
-    for name in names:
-        if name not in known:
-            raise InputError(f"{kind}s must be among {', '.join(known)}, got {name!r}")
-    found = [_attempt(f"{kind} {name}", lambda name=name: known[name](records), problems) for name in names]  # type: ignore[misc]
-    return [one for one in found if one is not None]
+def _about(notes: tuple[str, ...], probes: Collection[str]) -> bool:
+    """Whether the notes ask for one of these probes."""
+    return any(f"probe={probe}" in note for note in notes for probe in probes)
 
 
-def _attempt(what: str, make: Callable[[], T], problems: list[str]) -> T | None:
-    try:
-        return make()
-    except Exception as error:  # a fault of ours in one picture must not cost the verdicts; it is shown, on the page as well
-        if not isinstance(error, InputError):
-            complain(traceback.format_exc())
-        problems.append(f"{what}: {type(error).__name__}: {printable(str(error))}")
+def _overview(
+    found: dict[tuple[str, str], Design], parts: tuple[Part, ...], wanted: Wanted, folder: Path, problems: list[str]
+) -> Overview | None:
+    """What several data sets say together; None where there is one. A data set with several recipes comes once with each."""
+    several = [data for data, _ in found]
+    if len(set(several)) < 2:
+        problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
         return None
+    names = [data if several.count(data) == 1 else f"{data}, {recipe}" for data, recipe in found]
+    matrix = verdict_matrix({name: part.verdicts for name, part in zip(names, parts, strict=True)})
+    write_matrix(matrix, folder)
+    groups = {name: design.records for name, design in zip(names, found.values(), strict=True)}
+    made = make(wanted.tables_over_data, wanted.figures_over_data, groups, folder, problems)
+    return Overview(matrix, made.tables, made.drawings, made.left_out)
 
 
-def _only(design: Design) -> Design:
-    """The design with the records of its own data set and recipe alone."""
+def _only(design: Design, study: str) -> Design:
+    """The design with the records of its own data set and recipe alone.
+
+    Args:
+        design: with the records of all.
+        study: its name and the overrides that chose its runs, for the commands in the notes of tables and figures.
+    """
     records, cells = design.records, set(design.cells)
     data, recipe = design.cells[0].data, design.cells[0].recipe
     rows, pairs = records.table, records.pairs
     kept = Records(
-        rows[(rows["data"] == data) & (rows["recipe"] == recipe)],
+        rows[(rows["data"] == data) & (rows["recipe"] == recipe)].assign(study=study),
         pairs[(pairs["data"] == data) & (pairs["recipe"] == recipe)],
         {cell: path for cell, path in records.folders.items() if cell in cells},
         [(path, why) for path, why in records.unfinished if Cell.from_folder(path) in cells],

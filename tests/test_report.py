@@ -5,11 +5,14 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hardlabels.metrics import METRICS
 from hardlabels.report import main, report
 from hardlabels.runs.cell import Cell
+from hardlabels.sources import Source
+from hardlabels.votes import Votes
 
 
 @pytest.fixture
@@ -75,11 +78,11 @@ def test_a_study_becomes_a_page_tables_and_verdicts(compose_report, tmp_path, ca
 
 
 def test_committed_records_are_enough(compose_report, tmp_path):
-    demo_runs(tmp_path / "results/demo")
+    demo_runs(tmp_path / "results/pocket")
     page = report(compose_report("study=demo", "figures=[]", "tables=[1]"))
     assert verdicts_of(page)["hard-beats-soft"]["n"] == 3
     again = page.read_text()
-    shutil.copytree(tmp_path / "results/demo/synthetic", tmp_path / "outputs/synthetic")
+    shutil.copytree(tmp_path / "results/pocket/synthetic", tmp_path / "outputs/synthetic")
     assert (
         report(compose_report("study=demo", "figures=[]", "tables=[1]", "places=[]")).read_text().split("This report")[0]
         == again.split("This report")[0]
@@ -129,6 +132,55 @@ def test_several_recipes_are_judged_apart(compose_report, tmp_path):
     assert parity == pytest.approx({"smoke": 0.503, "pocket": 0.7034})
     assert {path.name for path in page.parent.glob("*/table_2.md")} == {"table_2.md"}
     assert len(list(page.parent.glob("*/table_2.md"))) == 2
+
+
+def two_data_sets(place: Path) -> list[str]:
+    for data, gap in (("chaosnli_snli", 0.2), ("popquorn", 0.1)):
+        for method, nll in (("soft", 0.6), ("sls", 0.55), ("majority", 0.6 + gap)):
+            for k in (5, None):
+                for seed in range(5):
+                    write_run(place, Cell(data, "smoke", method, k, seed), nll + 0.001 * seed * (1 + nll))
+    grid = "study.grid=[{method: [soft, sls, majority], K: [5, null], seed: [0, 1, 2, 3, 4]}]"
+    return ["study=demo", "study.data=[chaosnli_snli,popquorn]", grid]
+
+
+def test_several_data_sets_stand_side_by_side(compose_report, tmp_path, capsys):
+    words = two_data_sets(tmp_path / "outputs")
+    page = report(compose_report(*words, "tables=[S1,S4]", "figures=[S4,S8,S9,12]"), words)
+    assert page.parent.name == "report_chaosnli_snli+popquorn"
+    names = {path.name for path in page.parent.iterdir()}
+    assert {"table_S4.md", "figure_S8.svg", "figure_S9.png", "verdicts_by_data.md", "verdicts_by_data.csv"} <= names
+    assert {"chaosnli_snli_smoke", "popquorn_smoke"} <= names
+    text = page.read_text()
+    assert "mean over corpora" in text
+    assert "carried over as they are" in text
+    out = capsys.readouterr().out
+    assert "soft-lower-kl" in out.split("Verdicts over data sets")[1]
+    # A grid of one's own stays in the commands, quoted as a shell needs it.
+    assert "python -m hardlabels.diagnose study=demo &#39;study.data=[chaosnli_snli,popquorn]&#39; &#39;study.grid=[{" in text
+    lines = [line for verdict in verdicts_of(page).values() for line in verdict["commands"] if "study=demo" in line]
+    assert all("'study.grid=[{method:" in line for line in lines)
+
+
+def test_one_data_set_has_no_comparison_of_data_sets(compose_report, tmp_path, capsys):
+    demo_runs(tmp_path / "outputs", seeds=1)
+    page = report(compose_report("study=demo", "figures=[]", "tables=[1,S4]"))
+    assert not list(page.parent.glob("verdicts_by_data.*"))
+    assert "Over data sets" not in page.read_text()
+    assert "table S4: it compares data sets, and this report has one" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("texts", [False, True])
+def test_texts_are_not_asked_for_what_only_images_have(compose_report, tmp_path, monkeypatch, texts):
+    demo_runs(tmp_path / "outputs", seeds=1)
+    votes = Votes.from_counts([[2, 1], [0, 3]])
+    source = Source("toy", np.array([["a"], ["b"]], dtype=object), votes, votes.majority, ("x", "y"), mean=(), std=())
+    monkeypatch.setattr("hardlabels.reporting.make.source_at_hand", lambda run: source if texts else None)
+    page = report(compose_report("study=demo", "study.probes=[dynamics,gradcam,ood]", "tables=[7]", "figures=[9]"))
+    lines = [line for verdict in verdicts_of(page).values() for line in verdict["commands"]]
+    asked = "probe=ood" in page.read_text() or any("gradcam" in line for line in lines)
+    assert asked != texts
+    assert {verdict["status"] for verdict in verdicts_of(page).values()} <= {"inconclusive", "not run"}
 
 
 def test_a_real_run_is_reported_with_its_interval_over_votes(compose_report, make_config, run_cell):

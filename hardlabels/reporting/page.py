@@ -12,15 +12,16 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from hardlabels.reporting.claims.claim import STATUSES, Rules, Verdict
+from hardlabels.reporting.claims.claim import SIGNS, STATUSES, Rules, Verdict
 from hardlabels.reporting.claims.judge import number
 from hardlabels.reporting.provenance import Fact
+from hardlabels.reporting.published import PUBLISHED_DATA
 from hardlabels.reporting.tables import Table
+from hardlabels.reporting.verdicts_by_data import VerdictMatrix, legend
 from hardlabels.reporting.write import Drawing, cell_text
 
 TEMPLATES = Path(__file__).with_name("templates")
 COMMAND = re.compile(r"python -m hardlabels\.[^;]*[^;.\s]")
-SIGNS = {"supported": "✓", "contradicted": "✗", "inconclusive": "?", "not run": "–"}
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,23 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Overview:
+    """What stands above the parts when there are several data sets.
+
+    Attributes:
+        matrix: verdicts by claim and data set, in the order of the parts.
+        tables: those that have numbers.
+        drawings: those that have something to show.
+        left_out: tables and figures without numbers: (name, what to run).
+    """
+
+    matrix: VerdictMatrix
+    tables: tuple[Table, ...] = ()
+    drawings: tuple[Drawing, ...] = ()
+    left_out: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
 class Page:
     """All that the page shows.
 
@@ -92,6 +110,7 @@ class Page:
         runs: what the runs ran on.
         report: what made the report.
         problems: tables and figures that could not be made, with the error.
+        overview: of several data sets; None where there is one.
     """
 
     title: str
@@ -101,6 +120,12 @@ class Page:
     runs: tuple[Fact, ...] = ()
     report: tuple[Fact, ...] = ()
     problems: tuple[str, ...] = field(default=())
+    overview: Overview | None = None
+
+    @property
+    def carried_over(self) -> list[str]:
+        """The data sets to which the margins are only carried over: they come from the published SDs on another one."""
+        return [data for data in dict.fromkeys(part.data for part in self.parts) if data != PUBLISHED_DATA]
 
 
 @dataclass(frozen=True)
@@ -151,5 +176,5 @@ def render(page: Page) -> str:
     )
     environment.filters.update(number=number, with_numbers=with_numbers, apart=apart, commands=commands)
     environment.filters["p"] = lambda value: "–" if value is None else f"{value:.3g}"
-    environment.globals.update(cell_text=cell_text, signs=SIGNS)
+    environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend)
     return environment.get_template("index.html").render(page=page)

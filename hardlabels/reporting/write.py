@@ -97,16 +97,17 @@ def to_markdown(table: Table) -> str:
         value = f"**{parts.value}**" if entry is not None and entry.best and parts.value else parts.value
         paper = [f"published {parts.published}"] if parts.published else []
         behind = "; ".join([*parts.under, *paper])
-        return _markdown(f"{value} ({behind})" if behind and value else value or behind)
+        return markdown(f"{value} ({behind})" if behind and value else value or behind)
 
-    lines = [f"## {_markdown(f'Table {table.number}. {table.title}')}", "", _markdown(table.caption), ""]
-    lines.append("| " + " | ".join(["", *map(_markdown, table.columns)]) + " |")
+    lines = [f"## {markdown(f'Table {table.number}. {table.title}')}", "", markdown(table.caption), ""]
+    lines.append("| " + " | ".join(["", *map(markdown, table.columns)]) + " |")
     lines.append("| --- |" + " ---: |" * len(table.columns))
-    lines += ["| " + " | ".join([_markdown(row), *(text(row, column) for column in table.columns)]) + " |" for row in table.rows]
-    return "\n".join([*lines, "", *(f"- {_markdown(note)}" for note in table.notes)]).rstrip() + "\n"
+    lines += ["| " + " | ".join([markdown(row), *(text(row, column) for column in table.columns)]) + " |" for row in table.rows]
+    return "\n".join([*lines, "", *(f"- {markdown(note)}" for note in table.notes)]).rstrip() + "\n"
 
 
-def _markdown(text: str) -> str:
+def markdown(text: str) -> str:
+    """Text that a cell of GitHub's tables shows as it is."""
     for char in ("&", "<", ">"):
         text = text.replace(char, {"&": "&amp;", "<": "&lt;", ">": "&gt;"}[char])
     return text.replace("|", "\\|").replace("[", "\\[").replace("`", "\\`").replace("\n", " ")

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -74,10 +75,17 @@ def method_name(method: DictConfig) -> str:
     'sls,hold=5'
     """
     name = _name("method.name", method.name)
-    plain = CONF / "method" / f"{name}.yaml"
-    defaults: Any = OmegaConf.load(plain) if plain.is_file() else {}
+    defaults = _defaults(name)
     variant = [f"{key}={value}" for key, value in method_settings(method).items() if defaults.get(key) != value]
     return _name("method", ",".join([name, *variant]), re.compile(r"[A-Za-z0-9_.+,=-]+"))
+
+
+@lru_cache
+def _defaults(name: str) -> dict[str, Any]:
+    """The settings of the method's own yaml; a study has thousands of cells and a dozen methods."""
+    plain = CONF / "method" / f"{name}.yaml"
+    found: Any = OmegaConf.to_container(OmegaConf.load(plain)) if plain.is_file() else {}
+    return found
 
 
 def method_settings(method: DictConfig) -> dict[str, Any]:

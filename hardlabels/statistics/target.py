@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from scipy.special import log_softmax
 
 from hardlabels.errors import InputError
-from hardlabels.metrics import score
+from hardlabels.metrics import METRICS, score
 from hardlabels.metrics.bootstrap import interval, other_votes
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes
@@ -86,8 +87,10 @@ def vote_intervals(
         if len(index) and not 0 <= index.min() <= index.max() < len(votes):
             raise InputError(f"positions of a run must lie in 0 .. {len(votes) - 1}, got {index.min()} .. {index.max()}")
 
+    ours, theirs = _prepared(runs, votes, names), _prepared(against, votes, names)
+
     def difference(p: np.ndarray) -> np.ndarray:
-        return _means(runs, p, names) - (_means(against, p, names) if against else 0.0)
+        return _means(ours, p, names) - (_means(theirs, p, names) if theirs else 0.0)
 
     rng = stream(seed, "bootstrap votes")
     values, draws = difference(votes.p), np.array([difference(other_votes(votes, rng)) for _ in range(resamples)])
@@ -98,6 +101,20 @@ def vote_intervals(
     return found
 
 
+def _prepared(runs: Sequence[Run], votes: Votes, names: list[str]) -> list[Run]:
+    """The runs, checked, with log-probabilities in place of logits: made once, and not for every draw."""
+    for logits, index in runs:
+        score(logits, votes.p[index], names)  # all checks of the inputs happen there
+    with np.errstate(invalid="ignore"):  # as in score
+        return [(log_softmax(np.asarray(logits, dtype=np.float64), axis=1), index) for logits, index in runs]
+
+
 def _means(runs: Sequence[Run], p: np.ndarray, names: list[str]) -> np.ndarray:
-    """(names,) each metric against p, averaged over runs; NaN where a run diverged."""
-    return np.mean([list(score(logits, p[index], names).values()) for logits, index in runs], axis=0)
+    """(names,) each metric of log-probabilities against p, averaged over runs; NaN where a run diverged."""
+    return np.mean([_scores(log_q, p[index], names) for log_q, index in runs], axis=0)
+
+
+def _scores(log_q: np.ndarray, p: np.ndarray, names: list[str]) -> list[float]:
+    if not len(log_q) or np.isnan(log_q).any():
+        return [float("nan")] * len(names)
+    return [METRICS[name].function(log_q, p) for name in names]

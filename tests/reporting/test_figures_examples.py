@@ -1,16 +1,20 @@
 """The second paper's figures: entropies, loss curves, and single items with and without their pictures."""
 
+import itertools
+
 import numpy as np
 import pytest
 
-from hardlabels.reporting.figures import FIGURES
-from hardlabels.reporting.figures.examples import Examples, Item, draw_examples
+from hardlabels.reporting.figures import FIGURES, examples
 from hardlabels.reporting.figures.figure_s1_consensus import prepare_consensus
 from hardlabels.reporting.figures.figure_s2_paired_predictions import prepare_paired_predictions
 from hardlabels.reporting.figures.figure_s3_entropy_shares import draw_entropy_shares, prepare_entropy_shares
 from hardlabels.reporting.figures.figure_s4_validation_loss import draw_validation_loss, prepare_validation_loss
 from hardlabels.reporting.figures.figure_s5_disputed_items import draw_disputed_items, prepare_disputed_items
+from hardlabels.reporting.figures.texts import fit
+from hardlabels.sources import Source
 from hardlabels.sources.synthetic import synthetic
+from hardlabels.votes import Votes
 
 P = np.array([[1.0, 0.0], [0.75, 0.25], [0.5, 0.5], [0.6, 0.4]])
 
@@ -63,13 +67,52 @@ def test_disputed_items_are_the_most_undecided_of_all(two):
     assert any("the data are not on this machine" in note for note in notes)
 
 
-def test_an_item_may_be_a_text():
-    pictures = ["Is this a question, or is it a statement that only looks like one?", np.zeros((4, 4, 1), np.uint8), None]
-    items = [Item(place, P[1], 0.5, {"soft": P[2]}, picture) for place, picture in enumerate(pictures)]
-    canvas = draw_examples(Examples(items, ["no", "yes"], []), lambda item: str(item.position))
-    canvas.canvas.draw()
-    assert "question" in canvas.axes[0].texts[0].get_text()
-    assert len(canvas.axes[1].images) == 1
+PREMISE = "A premise that goes on: " + "it costs $5 or $7, and more, " * 30
+HYPOTHESIS = "SHORT BUT WIDE, WITH A SIGN THAT NO FONT HAS \U0010fffd AND_A_WORD_WITHOUT_ANY_PLACE_TO_BREAK_IT_" + "W" * 90
+NAMES = ("entailment", "neutral", "a contradiction with a long name")
+
+
+def text_source(parts: int) -> Source:
+    """Twelve items of texts that are hard to fit."""
+    texts = np.array([[PREMISE, HYPOTHESIS][:parts] for _ in range(12)], dtype=object)
+    votes = Votes.from_counts([[12 - i, i, 1] for i in range(12)])
+    return Source("toy", texts, votes, votes.majority, NAMES, mean=(), std=())
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("number", ["S1", "S2", "S5"])
+def test_texts_stay_in_their_place(outputs, monkeypatch, number, parts):
+    source = text_source(parts)
+    for method, sure in (("soft", 1.0), ("majority", 3.0)):
+        outputs.run(method, None, 0, logits=sure * np.log(source.votes.p + 1e-3), p=source.votes.p)
+    monkeypatch.setattr(examples, "source_at_hand", lambda run: source)
+    figure = FIGURES[number](outputs.records())
+    assert not any("not on this machine" in note for note in figure.notes)
+    canvas = figure.draw()
+    canvas.draw_without_rendering()  # lays it out
+    lefts, rights = canvas.axes[::2], canvas.axes[1::2]
+    for left, right in zip(lefts, rights, strict=True):
+        boxes = [text.get_window_extent() for text in left.texts]
+        assert len(boxes) == parts
+        assert boxes[0].y1 <= left.bbox.y1  # below its title
+        assert all(above.y0 >= below.y1 for above, below in itertools.pairwise(boxes))
+        names = [name.get_window_extent().x0 for name in right.get_yticklabels()]
+        assert max(box.x1 for box in boxes) < min(names)
+        assert min(names) > 0
+    bottoms = [min(text.get_window_extent().y0 for text in left.texts) for left in lefts]
+    titles = [left.bbox.y1 + 12 for left in lefts[1:]]
+    assert all(bottom > title for bottom, title in zip(bottoms, titles, strict=False))
+    shown = " ".join(text.get_text() for text in lefts[0].texts)
+    assert "it costs $5 or $7" in shown.replace("\n", " ")  # no formula
+    assert "…" in shown
+
+
+def test_a_text_is_cut_where_it_does_not_fit():
+    lines = fit(PREMISE, 150, 3).split("\n")
+    assert len(lines) == 3
+    assert lines[-1].endswith(" …")
+    assert fit("short", 150, 3) == "short"
+    assert fit(" ", 150, 3) == ""
 
 
 def test_pictures_are_those_of_the_data(outputs):

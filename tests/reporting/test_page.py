@@ -4,6 +4,7 @@ import html
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from matplotlib.figure import Figure as Canvas
 from hardlabels.reporting.claims import CLAIMS, Rules
 from hardlabels.reporting.claims.claim import Row, Verdict
 from hardlabels.reporting.figures import Figure
-from hardlabels.reporting.page import Page, Part, render
+from hardlabels.reporting.page import Overview, Page, Part, render
 from hardlabels.reporting.provenance import Fact
 from hardlabels.reporting.tables import Entry, Table
+from hardlabels.reporting.verdicts_by_data import verdict_matrix
 from hardlabels.reporting.write import draw
 
 EVIL = "<script>document.title = 'owned'</script><img src=x onerror=alert(1)>\"'>&"
@@ -63,7 +65,9 @@ def a_page(name: str = "sls", columns: int = 8) -> Page:
         name, name, 3, 5, verdicts, (table,), (drawing,), ((name, (name,)),), ((f"/a/{name}", name),), (name,), (name,), 0.154
     )  # fmt: skip
     facts = (Fact(name, ((name, 2), ("other", 1))),)
-    return Page(name, name, (part,), Rules(margins={"soft_nll": 0.01}, thresholds={"barrier": 0.1}), facts, facts, (name,))
+    rules = Rules(margins={"soft_nll": 0.01}, thresholds={"barrier": 0.1})
+    overview = Overview(verdict_matrix({name: verdicts}), (table,), (drawing,), ((name, (name,)),))
+    return Page(name, name, (part,), rules, facts, facts, (name,), overview)
 
 
 class Reader(HTMLParser):
@@ -110,7 +114,8 @@ def test_the_page_needs_nothing_from_anywhere(text):
 
 def test_verdicts_come_first_and_every_part_is_there(text):
     places = [
-        text.index(f'<section id="{name}"') for name in ("verdicts", "tables", "figures", "methods", "environment", "missing")
+        text.index(f'<section id="{name}"')
+        for name in ("data-sets", "verdicts", "tables", "figures", "methods", "environment", "missing")
     ]
     assert places == sorted(places)
     for words in (
@@ -137,6 +142,21 @@ def test_the_page_can_be_read_without_seeing_it(text):
     assert len(ids) == len(set(ids))
     links = [attributes["href"] for attributes in found.named("a")]
     assert {link.removeprefix("#") for link in links} <= set(ids)
+
+
+def test_several_data_sets_stand_above_their_parts_and_lead_to_them(text):
+    (matrix,) = re.findall(r'<table class="wrap matrix">.*?</table>', text, re.DOTALL)
+    assert len(re.findall(r'href="#claim-1-', matrix)) == 3  # of five verdicts, those that were tested
+    one = render(replace(a_page(), overview=None))
+    assert "data-sets" not in one
+    assert 'id="verdicts"' in one
+
+
+def test_margins_say_where_they_come_from(text):
+    assert "These SDs and thresholds are of CIFAR-10H" in text
+    page = a_page()
+    own = replace(page, parts=(replace(page.parts[0], data="cifar10h"),))
+    assert "carried over" not in render(own)
 
 
 def test_counts_leave_out_the_claims_of_other_studies(text):

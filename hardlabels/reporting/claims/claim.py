@@ -9,6 +9,7 @@ from hardlabels.statistics.holm import ALPHA
 
 Status: TypeAlias = Literal["supported", "contradicted", "inconclusive", "not run"]
 STATUSES: tuple[Status, ...] = ("supported", "contradicted", "inconclusive", "not run")
+SIGNS: dict[Status, str] = {"supported": "✓", "contradicted": "✗", "inconclusive": "?", "not run": "–"}
 
 
 @dataclass(frozen=True)

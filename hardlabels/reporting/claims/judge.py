@@ -15,6 +15,7 @@ import numpy as np
 
 from hardlabels.reporting.claims.claim import Claim, Comparison, Row, Rules, Status, Verdict
 from hardlabels.reporting.claims.design import Design, label_of
+from hardlabels.reporting.published import PUBLISHED_DATA
 from hardlabels.statistics.equivalence import equivalence
 from hardlabels.statistics.holm import holm, seeds_needed
 from hardlabels.statistics.intervals import hodges_lehmann
@@ -38,6 +39,8 @@ def judge(
         probes: those that the study runs; a claim about another one belongs to another study. None: any.
     """
     how = claim.test.describe(rules)
+    if design.cells[0].data != PUBLISHED_DATA and any(letter.isdigit() for letter in how["margin"]):
+        how["margin"] += f", settled for {PUBLISHED_DATA}"
     comparisons, absent = claim.test.comparisons(design, rules), claim.test.absent(design)
     measured = any(comparison.units for comparison in comparisons)
     unprobed = [] if measured or probes is None else sorted(_probes(comparisons) - set(probes))

@@ -2,22 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from textwrap import fill
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from scipy.special import softmax, xlogy
 
-from hardlabels.reporting.figures.style import ANNOTATORS, canvas, colour, label, legend_below
+from hardlabels.reporting.figures.style import ANNOTATORS, WIDTH, canvas, colour, label, legend_below
+from hardlabels.reporting.figures.texts import cut, show_text
 from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
 from hardlabels.reporting.tables.sheet import ALL, Sheet
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import Records
+from hardlabels.sources.source import Source
 from hardlabels.votes import entropy
 
 METHODS = ("soft", "majority")
+TEXT_HEIGHT = 1.1  # inches: eight lines
+TEXT_SHARE, TEXT_WIDTH = 0.7, 3.5  # of the picture's width, and in inches, less what the names of classes may take
 
 
 @dataclass(frozen=True)
@@ -29,14 +32,14 @@ class Item:
         p: (C,) the annotators' distribution.
         entropy: of p, in nats.
         predictions: method to (C,) probabilities.
-        picture: (H, W, channels) image, or its text; None where the data are not on this machine.
+        picture: (H, W, channels) image, or its text in one or two parts; None where the data are neither, or not on this machine.
     """
 
     position: int
     p: np.ndarray
     entropy: float
     predictions: dict[str, np.ndarray]
-    picture: np.ndarray | str | None
+    picture: np.ndarray | tuple[str, ...] | None
 
     def kl(self, method: str) -> float:
         """KL(p || q) of a method's prediction, in nats."""
@@ -53,11 +56,18 @@ class Examples:
         items: in the order of the figure.
         classes: C names; numbers where the data are not on this machine.
         cells: the runs whose predictions are shown.
+        at_hand: whether the data are on this machine.
     """
 
     items: list[Item] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
+    at_hand: bool = True
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the items are texts."""
+        return any(isinstance(item.picture, tuple) for item in self.items)
 
 
 Choose = Callable[[np.ndarray, dict[str, np.ndarray]], Sequence[int]]
@@ -86,13 +96,24 @@ def prepare_examples(records: Records, methods: Sequence[str], choose: Choose) -
     items = []
     for row in choose(p, q):
         position = int(first["index"][row])
-        picture = source.inputs[position] if source is not None and source.has_images else None
+        picture = None if source is None else _picture(source, position)
         items.append(Item(position, p[row], float(undecided[row]), {m: x[row] for m, x in q.items()}, picture))
-    return Examples(items, names, cells)
+    return Examples(items, names, cells, source is not None)
+
+
+def _picture(source: Source, position: int) -> np.ndarray | tuple[str, ...] | None:
+    if source.has_texts:
+        return tuple(source.inputs[position])
+    return source.inputs[position] if source.has_images else None
 
 
 def draw_examples(numbers: Examples, title: Callable[[Item], str], columns: int = 6) -> Canvas:
-    """An item a column: its picture above, the shares of its votes and of each prediction below, class by class."""
+    """An item a column: its picture above, the shares of its votes and of each prediction below, class by class.
+
+    Texts need the width: there an item is a row, with its bars beside it.
+    """
+    if numbers.has_texts:
+        return _draw_texts(numbers, title)
     columns = min(columns, len(numbers.items))
     lines = -(-len(numbers.items) // columns)
     classes = len(numbers.classes)
@@ -115,15 +136,37 @@ def draw_examples(numbers: Examples, title: Callable[[Item], str], columns: int 
     return figure
 
 
+def _draw_texts(numbers: Examples, title: Callable[[Item], str]) -> Canvas:
+    height = max(0.35 + 0.16 * len(numbers.classes), TEXT_HEIGHT)
+    rows = len(numbers.items)
+    shares = [TEXT_SHARE, 1 - TEXT_SHARE]
+    figure, axes = canvas(rows, 2, height=0.4 + rows * (height + 0.25), width=WIDTH, width_ratios=shares)
+    for (left, right), item in zip(axes, numbers.items, strict=True):
+        if isinstance(item.picture, tuple):
+            show_text(left, item.picture, TEXT_WIDTH)
+        left.set_title(title(item).replace("\n", ", "), fontsize=8, loc="left", fontweight="bold")
+        _bars(right, item, numbers.classes, names=True)
+    legend_below(figure, axes[0, 1])
+    return figure
+
+
 def examples_notes(records: Records, numbers: Examples, methods: Sequence[str]) -> list[str]:
     """What is missing for such a figure."""
     sheet = Sheet(records, "main", seeds=10)
     for method in methods if not numbers.items else ():
         sheet.entry("soft_nll", method)
     notes = sheet.notes()
-    if numbers.items and all(item.picture is None for item in numbers.items):
-        notes.append("Pictures and class names are left out: the data are not on this machine (HARDLABELS_DATA).")
+    if numbers.items and not numbers.at_hand:
+        notes.append("The items and class names are left out: the data are not on this machine (HARDLABELS_DATA).")
     return notes
+
+
+def texts_word(numbers: Examples) -> str:
+    """How texts are shown, for a caption; nothing where the items are no texts."""
+    if not numbers.has_texts:
+        return ""
+    two = any(isinstance(item.picture, tuple) and len(item.picture) > 1 for item in numbers.items)
+    return f" Texts are cut where they are long{'; the second part in blue' if two else ''}."
 
 
 def runs_word(numbers: Examples) -> str:
@@ -146,12 +189,10 @@ def _matched(records: Records, methods: Sequence[str]) -> tuple[list[Cell], list
     return [], []
 
 
-def _show(axis: Axes, picture: np.ndarray | str | None) -> None:
+def _show(axis: Axes, picture: np.ndarray | tuple[str, ...] | None) -> None:
     axis.set_visible(True)
     axis.axis("off")
-    if isinstance(picture, str):
-        axis.text(0.5, 0.5, fill(picture, 24), ha="center", va="center", fontsize=6, transform=axis.transAxes, clip_on=True)
-    elif picture is not None:
+    if isinstance(picture, np.ndarray):
         axis.imshow(np.squeeze(picture), cmap="gray", interpolation="nearest")
 
 
@@ -163,7 +204,8 @@ def _bars(axis: Axes, item: Item, classes: list[str], *, names: bool) -> None:
     for place, (name, (share, tint)) in enumerate(series.items()):
         y = np.arange(len(classes)) + (place - (len(series) - 1) / 2) * thick
         axis.barh(y, share, height=thick, color=tint, label=name)
-    axis.set_yticks(range(len(classes)), classes if names else [""] * len(classes), fontsize=7.5)
+    words = [cut(name) if names else "" for name in classes]
+    axis.set_yticks(range(len(classes)), words, fontsize=7.5, parse_math=False)
     axis.set_ylim(len(classes) - 0.5, -0.5)
     axis.set_xlim(0, 1)
     axis.set_xticks([0, 1])

@@ -1,4 +1,4 @@
-"""Figure 12: do runs of different seeds arrange images alike?"""
+"""Figure 12: do runs of different seeds arrange items alike?"""
 
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
@@ -39,9 +39,9 @@ def cka(records: Records) -> Figure:
         sheet.entry("soft_nll", "soft")
     plain = numbers[numbers["estimator"] == "cka"]
     caption = (
-        "Linear CKA of penultimate features between runs of different seeds (unless it says same seed), on the images that "
+        "Linear CKA of penultimate features between runs of different seeds (unless it says same seed), on the items that "
         f"neither trained on; best checkpoints, all votes, {len(plain)} pairs: a dot each, lines are means. The plain estimator "
-        "grows with the ratio of features to images; the debiased one does not. Pairs share runs and are not independent."
+        "grows with the ratio of features to items; the debiased one does not. Pairs share runs and are not independent."
     )
     if numbers.empty:
         sheet.lack(PROBE)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 
-from hardlabels.reporting.figures.examples import Examples, draw_examples, examples_notes, prepare_examples
+from hardlabels.reporting.figures.examples import Examples, draw_examples, examples_notes, prepare_examples, texts_word
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import styled
 from hardlabels.runs.records import Records
@@ -41,7 +41,7 @@ def consensus(records: Records) -> Figure:
     numbers = prepare_consensus(records)
     caption = (
         "Items from consensus to disagreement: those whose annotator entropy H is nearest to equal steps from 0 to the largest. "
-        "Bars: shares of the votes."
+        f"Bars: shares of the votes.{texts_word(numbers)}"
     )
     notes = examples_notes(records, numbers, ("soft",))
     return Figure(

@@ -6,7 +6,15 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from scipy.special import xlogy
 
-from hardlabels.reporting.figures.examples import METHODS, Examples, draw_examples, examples_notes, prepare_examples, runs_word
+from hardlabels.reporting.figures.examples import (
+    METHODS,
+    Examples,
+    draw_examples,
+    examples_notes,
+    prepare_examples,
+    runs_word,
+    texts_word,
+)
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import styled
 from hardlabels.reporting.published import published
@@ -50,7 +58,7 @@ def paired_predictions(records: Records) -> Figure:
     numbers, paper = prepare_paired_predictions(records), published()["singh_soft_label"]["example_pair_kl"]
     caption = (
         "Items that both models put in the annotators' majority class, at the 10th, 50th and 90th percentile of KL(majority) - "
-        f"KL(soft), among disputed evaluation items. Best checkpoints of {runs_word(numbers)}."
+        f"KL(soft), among disputed evaluation items. Best checkpoints of {runs_word(numbers)}.{texts_word(numbers)}"
     )
     notes = [
         f"Published, one example: KL {paper['soft']} (soft), {paper['hard']} (hard).",

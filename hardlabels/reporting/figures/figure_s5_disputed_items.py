@@ -5,7 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 
-from hardlabels.reporting.figures.examples import METHODS, Examples, draw_examples, examples_notes, prepare_examples, runs_word
+from hardlabels.reporting.figures.examples import (
+    METHODS,
+    Examples,
+    draw_examples,
+    examples_notes,
+    prepare_examples,
+    runs_word,
+    texts_word,
+)
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import styled
 from hardlabels.runs.records import Records
@@ -46,6 +54,7 @@ def disputed_items(records: Records) -> Figure:
     caption = (
         "Six items at equal steps through the tenth of evaluation items with the highest annotator entropy H: shares of the "
         f"votes and both predictions. Best checkpoints of {runs_word(numbers)}. Chosen by rule, not by eye."
+        f"{texts_word(numbers)}"
     )
     notes = examples_notes(records, numbers, METHODS)
     return Figure("S5", "Disputed items", caption, notes, (lambda: draw_disputed_items(numbers)) if numbers.items else None)

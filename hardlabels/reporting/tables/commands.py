@@ -33,6 +33,22 @@ def train_commands(cells: Iterable[Cell]) -> list[str]:
     return [line for key, names in by_method.items() for line in Study("", "", (_block(key, names),)).commands()]
 
 
+def which_runs(cells: Iterable[Cell]) -> str:
+    """The methods and votes of these cells, for people.
+
+    >>> which_runs([Cell("d", "r", "soft", None, 0), Cell("d", "r", "sls", 5, 0), Cell("d", "r", "sls", 10, 0)])
+    'soft with all votes; sls with K = 5, 10'
+    """
+    votes: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        votes.setdefault(cell.method, {})["all" if cell.K is None else str(cell.K)] = None
+    methods: dict[tuple[str, ...], list[str]] = {}
+    for method, ks in votes.items():
+        methods.setdefault(tuple(ks), []).append(method)
+    words = {ks: "all votes" if ks == ("all",) else f"K = {', '.join(ks)}" for ks in methods}
+    return "; ".join(f"{', '.join(found)} with {words[ks]}" for ks, found in methods.items())
+
+
 def _block(key: tuple[Any, ...], names: list[str]) -> Block:
     data, recipe, settings, ks, seeds = key
     recipe, _, tag = recipe.partition(",tag=")
@@ -50,8 +66,14 @@ def probe_command(study: str, data: str, recipe: str, probe: str) -> str:
     'python -m hardlabels.diagnose study=main study.recipe=pocket probe=hessian'
     """
     path = CONF / "study" / f"{study}.yaml"
-    usual: Any = OmegaConf.load(path) if path.is_file() else {}
+    usual: Any = OmegaConf.to_container(OmegaConf.load(path), resolve=False) if path.is_file() else {}
     recipe, _, tag = recipe.partition(",tag=")
     wanted = {"data": data, "recipe": recipe, "tag": tag or None}
-    changed = [f"study.{key}={value}" for key, value in wanted.items() if usual and value and usual.get(key) != value]
+    changed = [f"study.{key}={value}" for key, value in wanted.items() if usual and value and value not in _own(usual, key)]
     return " ".join([f"python -m hardlabels.diagnose study={study}", *changed, f"probe={probe}"])
+
+
+def _own(study: dict[str, Any], key: str) -> list[Any]:
+    """The values that a study's file has for a key: its own, and those of its grid."""
+    values = [part.get(key) for part in (study, *study.get("grid", ()))]
+    return [one for value in values for one in (value if isinstance(value, list) else [value])]

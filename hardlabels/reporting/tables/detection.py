@@ -5,7 +5,7 @@ from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, mark_best
 
 SETTINGS = (
-    "The settings that the paper does not give (ODIN's temperature and step, KNN's k, which images) are in each run's "
+    "The settings that the paper does not give (ODIN's temperature and step, KNN's k, which outliers) are in each run's "
     "diagnostics/ood.json."
 )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from hardlabels.errors import InputError
 from hardlabels.metrics import METRICS
 from hardlabels.reporting.published import PUBLISHED_DATA
-from hardlabels.reporting.tables.commands import probe_command, train_commands
+from hardlabels.reporting.tables.commands import probe_command, train_commands, which_runs
 from hardlabels.reporting.tables.table import MISSING, Cells, Entry
 from hardlabels.reporting.tables.targets import NEEDS_DATA, target_intervals
 from hardlabels.runs.cell import Cell
@@ -134,10 +135,26 @@ class Sheet:
 
     def values(self, name: str, method: str, K: float = ALL, slice: str = "full") -> dict[int, float]:  # noqa: N803
         """Finite values by seed."""
-        series = self.records.values(name, method=method, K=K, slice=slice)
-        if series.index.has_duplicates:
+        rows = self._best.get((name, method, K, slice), [])
+        if len({seed for seed, _ in rows}) < len(rows):
             raise InputError(f"{name} of {method}, K = {votes_word(K)}: one value a seed is needed, got several")
-        return {int(seed): float(value) for seed, value in series.items() if np.isfinite(value)}
+        return {seed: value for seed, value in sorted(rows) if np.isfinite(value)}
+
+    @cached_property
+    def _best(self) -> dict[tuple[str, str, float, str], list[tuple[int, float]]]:
+        """(name, method, K, slice) to seeds and values of the best checkpoints: a table asks for hundreds of them."""
+        rows = self.records.table
+        rows = rows[rows["checkpoint"] == "best"]
+        found: dict[tuple[str, str, float, str], list[tuple[int, float]]] = {}
+        columns = ("name", "method", "K", "slice", "seed", "value")
+        for name, method, k, view, seed, value in zip(*(rows[column].tolist() for column in columns), strict=True):
+            found.setdefault((name, method, k, view), []).append((seed, value))
+        return found
+
+    @cached_property
+    def _seeds(self) -> dict[tuple[str, float], int]:
+        """(method, K) to the number of finished seeds."""
+        return self.records.table.groupby(["method", "K"])["seed"].nunique().to_dict()
 
     def entry(
         self,
@@ -206,8 +223,7 @@ class Sheet:
         self._lost[note] = None
 
     def _note_gaps(self, name: str, method: str, k: float, n: int, wanted: int | None) -> None:
-        rows = self.records.table[(self.records.table["method"] == method) & (self.records.table["K"] == k)]
-        runs = rows["seed"].nunique()
+        runs = self._seeds.get((method, k), 0)
         waiting = any((cell.method, _k(cell)) == (method, k) for cell in (*self.records.missing, *_unfinished(self.records)))
         probe = name.partition("/")[0] if "/" in name else None
         if not runs or waiting:
@@ -241,7 +257,10 @@ class Sheet:
     def notes(self) -> list[str]:
         """One line for each thing that is missing, with the command that fills it."""
         cells = self.absent()
-        lines = [f"Missing: {len(cells)} runs. To train them: {'; '.join(train_commands(cells))}"] if cells else []
+        lines = []
+        if cells:
+            commands = "; ".join(train_commands(cells))
+            lines.append(f"Missing: {len(cells)} runs ({which_runs(cells)}). To train them: {commands}")
         group = self.group
         for probe, where in self._lacks.items():
             of = f" of {', '.join(dict.fromkeys(where))}" if where else ""
