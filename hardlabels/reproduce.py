@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,9 +13,14 @@ from rich.table import Table
 from hardlabels.configuration import compose_command
 from hardlabels.console import complain, console, say
 from hardlabels.entry import MISTAKES, refuse
+from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.resources import Resources, cell_resources
 from hardlabels.runs.study import Study, quoted
+
+OURS = ("processes=", "images_per_second=", "sustained_tflops=")
+"""Settings that the commands for probes and reports do not have."""
 
 
 def split_arguments(argv: list[str]) -> tuple[list[list[str]], list[str], bool]:
@@ -54,6 +60,62 @@ def plan(studies: list[Study], outputs: Path, train: list[str]) -> Table:
     return table
 
 
+def resources(studies: list[Study], cfg: DictConfig, train: list[str]) -> Table:
+    """What the cells that are still to train will take, each counted with the first study that has it."""
+    table = Table(title="resources of what is still to train", title_justify="left", caption_justify="left")
+    for head in ("study", "recipe", "runs", "items trained", "evaluated", "PFLOP", "hours", "disk", "memory a run"):
+        table.add_column(head, justify="left" if head in ("study", "recipe") else "right")
+    rows: dict[tuple[str, str], list[Resources]] = {}
+    unknown: Counter[str] = Counter()
+    seen: set[Cell] = set()
+    for study in studies:
+        for cell in study.cells():
+            if cell in seen or RunDirectory(Path(cfg.outputs) / cell.folder).is_done():
+                continue
+            seen.add(cell)
+            found = cell_resources(cell, train)
+            if isinstance(found, str):
+                unknown[found] += 1
+            else:
+                rows.setdefault((study.name, cell.recipe), []).append(found)
+    for row, runs in rows.items():
+        table.add_row(*row, *_amounts(runs, cfg))
+    table.add_section()
+    table.add_row("all", "", *_amounts([run for runs in rows.values() for run in runs], cfg))
+    rate = "Hours of one device = items trained / images_per_second"
+    if cfg.images_per_second is None:
+        rate += (
+            f"; that is not known, so FLOPs / sustained_tflops: {cfg.sustained_tflops} is assumed, not measured, "
+            "and a small network does not keep it up"
+        )
+    lines = [f"{rate}. FLOPs: 2 a multiply-add, training 3 x forward. Probes are not counted."]
+    table.caption = "\n".join([*lines, *(f"Not counted: {count} runs ({why})" for why, count in unknown.items())])
+    return table
+
+
+def _amounts(runs: list[Resources], cfg: DictConfig) -> list[str]:
+    total = sum(runs, Resources())
+    hours = total.hours(*(_rate(cfg, name) for name in ("images_per_second", "sustained_tflops")))
+    work = [f"{total.trained:,}", f"{total.scored:,}", _short(total.flops / 1e15), "" if hours is None else _short(hours)]
+    return [str(len(runs)), *work, f"{_short(total.disk / 1e9)} GB", f"{_short(total.memory / 1e9)} GB"]
+
+
+def _short(amount: float) -> str:
+    """Three digits, two decimals at most.
+
+    >>> _short(924.22), _short(25.67), _short(0.791), _short(0.004)
+    ('924', '25.7', '0.79', '< 0.01')
+    """
+    return "< 0.01" if 0 < amount < 0.01 else f"{amount:,.{0 if amount >= 100 else 1 if amount >= 10 else 2}f}"
+
+
+def _rate(cfg: DictConfig, name: str) -> float | None:
+    value = cfg[name]
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0):
+        raise InputError(f"{name} must be a number above 0, or null where it is not known, got {value!r}")
+    return value
+
+
 def reproduce(configs: list[DictConfig], overrides: list[list[str]], train: list[str]) -> int:
     """Train what is missing of every study, then probe and report each. Returns the number of steps that failed."""
     failed = 0
@@ -65,7 +127,8 @@ def reproduce(configs: list[DictConfig], overrides: list[list[str]], train: list
             words = [f"outputs={cfg.outputs}", *_grouped(train, study.name)]
             shares = [["-m", *share.overrides(), *words] for share in block.shares(cfg.processes)]
             failed += _step("hardlabels.train", shares[0]) if len(shares) == 1 else _at_once(shares, Path(cfg.outputs))
-    for study, cfg, words in zip(studies, configs, overrides, strict=True):
+    for study, cfg, chosen in zip(studies, configs, overrides, strict=True):
+        words = [word for word in chosen if not word.startswith(OURS)]
         if study.probes if cfg.probe is None else cfg.probe:
             failed += _step("hardlabels.diagnose", words)
         own = [word for word in words if not word.startswith(("device=", "probe="))]
@@ -117,7 +180,10 @@ def main() -> None:
     try:
         overrides, train, dry = split_arguments(sys.argv[1:])
         configs = [compose_command("reproduce", words, lists=("probe",)) for words in overrides]
-        console.print(plan([Study.from_config(cfg.study) for cfg in configs], Path(configs[0].outputs), train))
+        studies = [Study.from_config(cfg.study) for cfg in configs]
+        console.print(plan(studies, Path(configs[0].outputs), train))
+        if dry:
+            console.print(resources(studies, configs[0], train))
         failed = 0 if dry else reproduce(configs, overrides, train)
     except MISTAKES as error:
         refuse(error)

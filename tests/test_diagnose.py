@@ -1,6 +1,8 @@
 """The commands diagnose and reproduce, on tiny runs."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 
@@ -96,6 +98,31 @@ def test_a_dry_run_prints_the_cells_and_what_is_done(two_runs, monkeypatch, caps
     code, out, _ = run(reproduce, monkeypatch, capsys, "study=main,family", f"outputs={two_runs}", "--dry-run")
     assert "65 cells, 0 done, 65 to train" in out  # 50 + 25, of which 10 are shared
     assert "0 of 5 (5 shared)" in out
+    # What is left to train: 65 x 200 epochs of 8,000 images, the shared cells once.
+    assert re.search(r"all .* 65 .* 104,000,000 .* 26,000,000 .* 375 .* 10\.4 ", out)
+    assert "10 is assumed, not measured" in out
+    _, out, _ = run(reproduce, monkeypatch, capsys, "study=main", "images_per_second=1000", f"outputs={two_runs}", "--dry-run")
+    assert re.search(r"all .* 22\.2 ", out)  # 80 million / 1000 / 3600
+    code, _, err = run(reproduce, monkeypatch, capsys, "study=main", "images_per_second=fast", "--dry-run")
+    assert (code, err) == (2, "error: images_per_second must be a number above 0, or null where it is not known, got 'fast'\n")
+
+
+def test_processes_share_the_seeds_and_the_cores(tmp_path, tiny, monkeypatch):
+    """Two real training commands at once; probes and report are told nothing of it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    steps = []
+    monkeypatch.setattr(reproduce, "_step", lambda module, words: steps.append((module, words)) or False)
+    words = ["study=demo", "study.tag=tiny", "processes=2", "study.grid=[{method:[soft],K:[null],seed:[3,5]}]"]
+    train = [word for word in tiny if not word.startswith(("data=", "recipe=", "run.tag="))]
+    assert reproduce.reproduce([compose_command("reproduce", words)], [words], train) == 0
+    environments = sorted(tmp_path.rglob("environment.json"))
+    assert [path.parent.name for path in environments if (path.parent / "done").is_file()] == ["seed=3", "seed=5"]
+    assert [json.loads(path.read_text())[0]["threads"] for path in environments] == [1, 1]
+    assert "seed=5" in (tmp_path / "outputs/.sweeps/share_1.log").read_text()
+    assert [module for module, _ in steps] == ["hardlabels.diagnose", "hardlabels.report"]
+    assert all("processes=2" not in given and "study.tag=tiny" in given for _, given in steps)
 
 
 def test_a_study_is_reproduced_and_repeated_until_whole(tmp_path, tiny):

@@ -54,7 +54,7 @@ class Block:
             point = dict(zip(self.axes, values, strict=True))
             settings = {axis.removeprefix("method."): value for axis, value in point.items() if axis.startswith("method.")}
             recipe = point["recipe"] if self.tag is None else f"{point['recipe']},tag={self.tag}"
-            method = method_name(OmegaConf.merge(_method(point["method"]), settings))  # type: ignore[arg-type]
+            method = _variant(point["method"], tuple(settings.items()))
             cells.append(Cell(point["data"], recipe, method, point["K"], point["seed"]))
         return cells
 
@@ -155,3 +155,9 @@ def _method(name: Any) -> Any:
         known = sorted(file.stem for file in (CONF / "method").glob("*.yaml"))
         raise InputError(f"method must be one of {', '.join(known)}, got {name!r}")
     return OmegaConf.load(path)
+
+
+@lru_cache(typed=True)
+def _variant(name: Any, settings: tuple[tuple[str, Any], ...]) -> str:
+    """The method's name with these settings: thousands of cells share a dozen of them."""
+    return method_name(OmegaConf.merge(_method(name), dict(settings)))  # type: ignore[arg-type]
