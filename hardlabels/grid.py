@@ -48,7 +48,7 @@ def expand(config: DictConfig) -> dict[Path, Cell]:
     loader = GlobalHydra.instance().config_loader()
     parser = OverridesParser.create(config_loader=loader)
     # The launcher asks the same loader again, twice for every cell.
-    loader.load_sweep_config = compose_once(loader.load_sweep_config, parser)  # type: ignore[method-assign]
+    loader.load_sweep_config = compose_once(loader.load_sweep_config, parser)  # type: ignore[method-assign, assignment]
     asked: Any = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)
     [jobs] = BasicSweeper.split_arguments(parser.parse_overrides(asked), max_batch_size=None)
     cells = {}
