@@ -8,6 +8,9 @@ import numpy as np
 from hardlabels.errors import InputError
 from hardlabels.votes import Votes
 
+FEWEST_VOTES = 2
+"""The least K at which deliveries can differ: a single vote an item is what soft labels, SLS, multipass and majority all show."""
+
 
 class Delivery(ABC):
     """Targets of the training items, epoch by epoch, for one set of votes and one seed.

@@ -9,6 +9,7 @@ import pytest
 from hardlabels import InputError, Votes, deliver
 from hardlabels.configuration import CONF
 from hardlabels.delivery import methods
+from hardlabels.delivery.base import FEWEST_VOTES
 from hardlabels.delivery.multipass import Multipass
 from hardlabels.delivery.sls import sls
 
@@ -21,6 +22,16 @@ def test_it_is_the_method_of_the_command():
         np.testing.assert_array_equal(labels(epoch), sls(VOTES, seed=3, epoch=epoch, hold=5))
     control = deliver(VOTES, "deterministic_control", seed=3)  # a yaml of its own, no module
     np.testing.assert_array_equal(control(7), Multipass(VOTES, 3, seed_offset=1000)(7))
+
+
+@pytest.mark.parametrize("method", ["soft", "sls", "multipass", "deterministic_control", "stratified_sls"])
+def test_a_single_vote_is_what_every_delivery_shows(method):
+    one = VOTES.subsample(FEWEST_VOTES - 1, seed=4)
+    for epoch in range(3):
+        shown = deliver(one, method, seed=4)(epoch)
+        np.testing.assert_array_equal(shown.argmax(1) if shown.ndim == 2 else shown, one.majority)
+    two = VOTES.subsample(FEWEST_VOTES, seed=4)  # and two votes can differ
+    assert any((deliver(two, "sls", seed=4)(epoch) != two.majority).any() for epoch in range(5))
 
 
 def test_every_yaml_is_a_method():

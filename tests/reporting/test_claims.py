@@ -111,6 +111,15 @@ def test_one_cell_on_the_wrong_side_contradicts_a_claim_about_all_cells():
     assert found.sentence.startswith("1 of 2 comparisons have the claimed sign")
 
 
+def test_a_single_vote_compares_nothing_and_equal_means_have_no_sign():
+    seeds, test = 6, Better(("soft_nll",), ("sls",), ("soft",), "few")
+    equal = {(method, 1, "soft_nll"): steps(0.7, seeds) for method in ("sls", "soft")}
+    gain = {("soft", 5, "soft_nll"): steps(0.5, seeds), ("sls", 5, "soft_nll"): steps(0.4, seeds, 0.002)}
+    assert verdict(test, make_design(equal | gain)).status == verdict(test, make_design(gain)).status == "supported"
+    tied = {(method, k, "soft_nll"): steps(0.5, seeds) for method in ("sls", "soft") for k in (5, 10)}
+    assert verdict(test, make_design(tied)).sentence.startswith("0 of 2 comparisons have the claimed sign")
+
+
 def test_better_by_at_least_a_threshold_is_more_than_better():
     test = Better(("soft_nll",), ("sls",), ("shuffled_sls",), by="destroyed_nll")
     design = make_design({("sls", ALL, "soft_nll"): steps(0.5, 5), ("shuffled_sls", ALL, "soft_nll"): steps(2.3, 5, 0.01)})

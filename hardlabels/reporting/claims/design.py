@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from hardlabels.delivery.base import FEWEST_VOTES
 from hardlabels.metrics import METRICS
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.records import Records
@@ -75,8 +76,8 @@ class Design:
         return {key: tuple(sorted(seeds)) for key, seeds in found.items()}
 
     def budgets(self, votes: str) -> list[float]:
-        """The numbers of votes K that ``votes`` means here: ``all`` of them, or each ``few``."""
-        ks = sorted({k for _, k in self.seeds})
+        """The numbers of votes K that ``votes`` means here: ``all`` of them, or each ``few`` at which deliveries can differ."""
+        ks = sorted({k for _, k in self.seeds if k >= FEWEST_VOTES})
         return [k for k in ks if np.isinf(k) == (votes == "all")]
 
     def has(self, subject: str, k: float) -> bool:

@@ -140,7 +140,11 @@ def _summary(claim: Claim, comparisons: list[Comparison], rows: list[Row], alpha
     if claim.test.equal:
         spans = _spans(comparisons, rows)
         return f"{passed} of {len(rows)} comparisons are within their margin at {alpha:g}: {spans}."
-    signs = sum((row.left > row.right + c.shift) == c.greater for row, c in zip(rows, comparisons, strict=True) if row.n)
+    signs = sum(
+        (row.left > row.right + c.shift) if c.greater else (row.left < row.right + c.shift)
+        for row, c in zip(rows, comparisons, strict=True)
+        if row.n
+    )
     unanimous = sum(row.agreeing == row.n for row in seen)
     return (
         f"{signs} of {len(rows)} comparisons have the claimed sign, {unanimous} with all seeds agreeing "

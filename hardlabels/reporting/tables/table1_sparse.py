@@ -1,5 +1,6 @@
 """Table 1: soft NLL with few votes an item."""
 
+from hardlabels.delivery.base import FEWEST_VOTES
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.sheet import ALL, HARD_DELIVERY, Sheet, over_seeds, votes_word, with_test
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
@@ -38,10 +39,11 @@ def sparse(records: Records) -> Table:
                 entry, tests.get((method, k)), number_p if sheet.group.published else None, adjusted
             )
         mark_best(cells, [(method, column) for method in methods], higher=False)
+    same = "; with a single vote all but label smoothing are the same run" if min(finite, default=ALL) < FEWEST_VOTES else ""
     caption = (
         f"Soft NLL ↓ (lower is better), best checkpoint, all evaluation items, {over_seeds(cells)}. Training "
         "sees K votes an item, evaluation all of them. p: exact one-sided paired Wilcoxon against soft of the same K; Holm over "
-        f"the {len(tests)} cells of hard delivery with few votes."
+        f"the {len(tests)} cells of hard delivery with few votes{same}."
     )
     return Table(
         "1", "Few votes an item", caption, methods, list(columns.values()), cells, [*family_notes(family), *sheet.notes()]
@@ -50,7 +52,7 @@ def sparse(records: Records) -> Table:
 
 def cell_tests(sheet: Sheet, ks: list[float]) -> dict[tuple[str, float], PairedTest]:
     """(method, K) to the one-sided test that hard delivery has the lower soft NLL; cells without a common seed are left out."""
-    found = {(m, k): sheet.test("soft_nll", m, "soft", "less", k) for m in HARD_DELIVERY for k in ks}
+    found = {(m, k): sheet.test("soft_nll", m, "soft", "less", k) for m in HARD_DELIVERY for k in ks if k >= FEWEST_VOTES}
     return {cell: test for cell, test in found.items() if test is not None}
 
 
