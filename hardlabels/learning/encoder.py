@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib.util
-import os
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
-from platformdirs import user_cache_path
 
 from hardlabels.console import say
 from hardlabels.errors import InputError
+from hardlabels.sources.download import cache_folder
 from hardlabels.sources.features import feature_statistics
 from hardlabels.sources.source import Source
 
@@ -181,8 +180,7 @@ def _kept(kind: str, source: Source, digest: str, make: Callable[[], np.ndarray]
     key = hashlib.sha256(f"{kind} {digest} {source.inputs.shape}\n".encode())
     for text in source.inputs.ravel():
         key.update(f"{len(text)} {text}\n".encode())
-    cache = Path(os.environ.get("HARDLABELS_CACHE") or user_cache_path("hardlabels", appauthor=False))
-    path = cache / kind / f"{key.hexdigest()}.npy"
+    path = cache_folder() / kind / f"{key.hexdigest()}.npy"
     try:
         return np.load(path)
     except (OSError, ValueError, EOFError):  # not there, or not whole

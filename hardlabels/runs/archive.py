@@ -4,7 +4,6 @@ Thousands of small files are a burden to a repository; a zip of them is one. It 
 """
 
 import hashlib
-import os
 import re
 import shutil
 import tempfile
@@ -13,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from platformdirs import user_cache_path
-
 from hardlabels.errors import InputError
 from hardlabels.runs.files import write_atomically
+from hardlabels.sources.download import cache_folder
 from hardlabels.votes.arrays import UNPACKED_BYTES, UNPACKED_RATIO, UNREADABLE_ZIP
 
 FILES = ("config.yaml", "fingerprint.json", "environment.json", "history.csv", "predictions.npz", "result.json", "done")
@@ -75,10 +73,9 @@ def read_members(file: Path) -> Iterator[tuple[str, bytes]]:
 def unpacked(file: Path) -> Path:
     """A folder laid out as ``outputs`` is that holds what the zip holds: ``<cache>/records/<sha256 of the zip>``.
 
-    The cache is HARDLABELS_CACHE, else the user's cache folder. What was unpacked before is not unpacked again.
+    What was unpacked before is not unpacked again.
     """
-    cache = Path(os.environ.get("HARDLABELS_CACHE") or user_cache_path("hardlabels", appauthor=False))
-    root = cache / "records" / _sha256(file)
+    root = cache_folder() / "records" / _sha256(file)
     target = root / file.parent.name / file.stem
     if target.is_dir():
         return root

@@ -52,14 +52,20 @@ class Download:
     archive_md5: str | None = None
 
 
+def cache_folder() -> Path:
+    """What can be made or fetched again: ``HARDLABELS_CACHE``, else the user's cache folder of this system."""
+    chosen = os.environ.get("HARDLABELS_CACHE")
+    return Path(chosen).expanduser() if chosen else user_cache_path("hardlabels", appauthor=False)
+
+
 def data_root(root: str | os.PathLike[str] | None = None) -> Path:
-    """The folder of the data: the argument, else the variable ``HARDLABELS_DATA``, else the user's cache folder.
+    """The folder of the data: the argument, else the variable ``HARDLABELS_DATA``, else :func:`cache_folder`.
 
     >>> data_root("/data").as_posix()
     '/data'
     """
     chosen = root or os.environ.get("HARDLABELS_DATA")
-    return Path(chosen).expanduser() if chosen else user_cache_path("hardlabels", appauthor=False)
+    return Path(chosen).expanduser() if chosen else cache_folder()
 
 
 def provide(root: Path, downloads: Sequence[Download], *, timeout: float = 30.0) -> dict[str, bytes]:
