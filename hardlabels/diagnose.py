@@ -30,7 +30,7 @@ def diagnose(cfg: DictConfig) -> int:
     from hardlabels.diagnostics.driver import run_probes  # noqa: PLC0415 - torch comes in here
     from hardlabels.diagnostics.probe import Probe  # noqa: PLC0415
 
-    probes = [Probe.from_config(cfg[name]) for name in names]
+    probes = [Probe.from_config(cfg[name], study.settings.get(name)) for name in names]
     say(f"{', '.join(names)} on {len(folders)} of {len(study.cells())} runs of study {study.name}")
     tally = run_probes(probes, folders, outputs / "studies" / study.name, device=_device(cfg.device))
     say(f"{tally.computed} measured, {tally.skipped} measured already, {len(tally.lacking)} without what it takes")

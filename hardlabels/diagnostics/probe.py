@@ -1,7 +1,7 @@
 """What a probe is: a function of one finished run, or of two, that yields (name, value); and its yaml."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,8 @@ class Probe:
     """A probe with its settings.
 
     Args:
-        name: its file's name in ``diagnostics/``: the yaml's, with each changed setting (``hessian,protocol=paper``).
+        name: its file's name in ``diagnostics/``: the yaml's, with each setting that is neither the yaml's nor the study's own
+            (``hessian,protocol=paper``).
         function: of a run (``over: run``) or two (``over: pairs``); yields (name, value).
         over: run or pairs.
         needs: which file of a run it reads, a key of ``NEEDS``.
@@ -45,12 +46,22 @@ class Probe:
     before: Callable[..., None] | None = None
 
     @classmethod
-    def from_config(cls, cfg: DictConfig) -> "Probe":
-        """The probe that ``conf/diagnostic/NAME.yaml``, with overrides, describes."""
+    def from_config(cls, cfg: DictConfig, own: Mapping[str, Any] | None = None) -> "Probe":
+        """The probe that ``conf/diagnostic/NAME.yaml``, with overrides, describes.
+
+        Args:
+            cfg: the yaml's content, with overrides.
+            own: settings of the study, in place of the yaml's; an override goes before them.
+        """
         given: Any = OmegaConf.to_container(cfg, resolve=True)
         plain: Any = OmegaConf.load(CONF / "diagnostic" / f"{given['name']}.yaml")
         settings = {key: value for key, value in given.items() if key not in (*ABOUT, *WHERE)}
-        changed = [f"{key}={_word(value)}" for key, value in settings.items() if plain.get(key) != value]
+        for key, value in (own or {}).items():
+            if key not in settings:
+                raise InputError(f"the study's settings of {given['name']} must be among {', '.join(settings)}, got {key!r}")
+            settings[key] = value if settings[key] == plain.get(key) else settings[key]
+        usual = {**plain, **(own or {})}
+        changed = [f"{key}={_word(value)}" for key, value in settings.items() if usual.get(key) != value]
         for field, allowed in (("over", ("run", "pairs")), ("needs", tuple(NEEDS))):
             if given.get(field) not in allowed:
                 raise InputError(f"probe {given['name']}: {field} must be one of {', '.join(allowed)}, got {given.get(field)!r}")

@@ -3,7 +3,8 @@
 import itertools
 import re
 import shlex
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -68,12 +69,14 @@ class Study:
         title: for people.
         blocks: the grid.
         probes: names in ``conf/diagnostic``.
+        settings: of these probes, where they are not those of ``conf/diagnostic``: probe to setting to value.
     """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
     probes: tuple[str, ...] = ()
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def from_config(cls, study: DictConfig) -> "Study":
@@ -93,7 +96,12 @@ class Study:
             )
         common = {axis: settings[axis] for axis in AXES if settings.get(axis) is not None}
         blocks = tuple(_block(name, {**common, **block}, settings.get("tag")) for block in settings["grid"])
-        return cls(name, settings.get("title") or name, blocks, tuple(settings.get("probes") or ()))
+        probed = settings.get("settings") or {}
+        if not isinstance(probed, dict) or not all(isinstance(entry, dict) for entry in probed.values()):
+            raise InputError(
+                f"study {name!r}: settings must be those of probes, such as {{hessian: {{items: 500}}}}, got {probed!r}"
+            )
+        return cls(name, settings.get("title") or name, blocks, tuple(settings.get("probes") or ()), probed)
 
     def cells(self) -> list[Cell]:
         """Every cell once, in the order of the grid."""
