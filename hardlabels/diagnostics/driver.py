@@ -20,6 +20,8 @@ from hardlabels.runs.files import write_atomically, write_json
 from hardlabels.runs.finished import FinishedRun
 
 FOLDER = "diagnostics"
+EVERY = 10.0
+"""Seconds between two writes of a file of pairs: it holds them all, and a study may have a thousand, each of a few hundredths."""
 
 
 @dataclass
@@ -90,24 +92,35 @@ def _over_pairs(probe: Probe, pairs: list[tuple[FinishedRun, FinishedRun]], file
     entries = list(saved.get("pairs", [])) if saved.get("settings") == probe.settings else []
     done = {(entry["a"], entry["b"], *entry["fingerprints"]) for entry in entries}
     pictures = _load_arrays(file.with_suffix(".npz"))
-    for a, b in _counted(probe.name, pairs):
-        names, fingerprints = [str(run.cell.folder) for run in (a, b)], [a.fingerprint, b.fingerprint]
-        if (*names, *fingerprints) in done:
-            tally.skipped += 1
-            continue
-        values = _attempt(probe, (a, b), tally, device)
-        if values is None:
-            continue
-        numbers, arrays, seconds = values
-        entries = [entry for entry in entries if [entry["a"], entry["b"]] != names]  # a run that was trained anew
-        place = {"a": names[0], "b": names[1], "fingerprints": fingerprints}
-        entries.append({**place, "values": numbers, "arrays": sorted(arrays), "seconds": seconds})
-        if arrays:
-            pictures.update({f"{names[0]}|{names[1]}|{name}": array for name, array in arrays.items()})
+    about = {"probe": probe.name, "settings": probe.settings, "version": code_version()}
+    unsaved, last = False, time.monotonic()
+
+    def save() -> None:
+        if pictures:
             _write_arrays(file, pictures)
-        # Rewritten after every pair: a stopped probe keeps what it has measured.
-        about = {"probe": probe.name, "settings": probe.settings, "version": code_version()}
         write_json(file, {**about, "pairs": sorted(entries, key=lambda entry: (entry["a"], entry["b"]))})
+
+    try:
+        for a, b in _counted(probe.name, pairs):
+            names, fingerprints = [str(run.cell.folder) for run in (a, b)], [a.fingerprint, b.fingerprint]
+            if (*names, *fingerprints) in done:
+                tally.skipped += 1
+                continue
+            values = _attempt(probe, (a, b), tally, device)
+            if values is None:
+                continue
+            numbers, arrays, seconds = values
+            entries = [entry for entry in entries if [entry["a"], entry["b"]] != names]  # a run that was trained anew
+            place = {"a": names[0], "b": names[1], "fingerprints": fingerprints}
+            entries.append({**place, "values": numbers, "arrays": sorted(arrays), "seconds": seconds})
+            pictures.update({f"{names[0]}|{names[1]}|{name}": array for name, array in arrays.items()})
+            unsaved = True
+            if time.monotonic() - last >= EVERY:
+                save()
+                unsaved, last = False, time.monotonic()
+    finally:  # a stopped probe keeps what it has measured
+        if unsaved:
+            save()
 
 
 def _attempt(
