@@ -182,7 +182,7 @@ def _kept(kind: str, source: Source, digest: str, make: Callable[[], np.ndarray]
         key.update(f"{len(text)} {text}\n".encode())
     path = cache_folder() / kind / f"{key.hexdigest()}.npy"
     try:
-        return np.load(path)
+        return np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):  # not there, or not whole
         array = make()
     try:
