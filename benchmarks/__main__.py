@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import formats, heads, labels, startup, training
+from benchmarks import formats, heads, images, labels, report, startup, training
 from benchmarks.ratio import Row, seconds
 from hardlabels.delivery.multipass import Multipass
 from hardlabels.delivery.sls import SLS
@@ -22,15 +22,21 @@ def all_rows() -> list[Row]:
         training.epoch_against_bare_loop(),
         training.conventional_against_epoch(),
         training.batches_against_dataloader(),
+        images.batches_against_image_folder(),
+        images.memory_from_disk(),
         labels.growth(SLS, "SLS"),
         labels.growth(Multipass, "multipass"),
         labels.against_a_loop(SLS, "SLS"),
         labels.against_a_loop(Multipass, "multipass"),
         *labels.imagenet_scale(),
         *formats.long_csv(),
+        formats.long_csv_against_polars(),
         startup.help_against_lightning(),
         training.share_beside_training(),
-        heads.run_against_bare_loop(),
+        heads.run_against_bare_loop(heads.TEXTS),
+        heads.run_against_bare_loop(heads.IMAGES),
+        heads.runs_a_minute(heads.IMAGES),
+        report.report_against_the_limit(),
     ]
 
 

@@ -22,6 +22,7 @@ from hardlabels.delivery.multipass import Multipass
 from hardlabels.delivery.sls import SLS
 from hardlabels.votes.formats import read
 from hardlabels.votes.summary import summarise
+import polars
 bare = most()
 times = [time.perf_counter()]
 votes = read(sys.argv[1]).votes
@@ -71,6 +72,35 @@ def long_csv(sizes: tuple[int, ...] = (10**4, 10**5, 10**6), repeats: int = 3) -
         Row(f"growth exponent of reading, summarising and delivering a long csv, {span}", exponents, 1.1, at_most=True),
         Row(f"the same at 10^{np.log10(sizes[-1]):.0f} votes, peak memory / the file's bytes", ratios, 4, at_most=True),
     ]
+
+
+POLARS = """
+import json, sys, time
+import polars
+from hardlabels.votes.formats import read
+path = sys.argv[1]
+def by_polars():
+    return polars.read_csv(path).group_by("task", "label").len().height
+def by_us():
+    return len(read(path).votes.labels)
+def seconds(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+by_polars(), by_us()  # the file is in the cache of the system, both libraries are loaded
+print(json.dumps([[seconds(by_us), seconds(by_polars)] for _ in range(int(sys.argv[2]))]))
+"""
+
+
+def long_csv_against_polars(votes: int = 3 * 10**6, repeats: int = 5) -> Row:
+    """Reading a long csv of votes against what polars itself takes to read it and to count votes by item and class."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "votes.csv"
+        write_votes(votes, path)
+        command = [sys.executable, "-c", POLARS, str(path), str(repeats)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    ratios = [ours / theirs for ours, theirs in json.loads(done.stdout)]
+    return Row(f"reading a long csv of {votes / 1e6:.0f} million votes / polars' own read and group", ratios, 2, at_most=True)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ from hardlabels.learning.datamodule import DeliveryDataModule
 from hardlabels.learning.memory import keep_freed_memory
 from hardlabels.learning.module import Classifier
 from hardlabels.learning.resnet import ResNet18
-from hardlabels.metrics.accumulate import PredictionMetrics
+from hardlabels.metrics.accumulate import Scores
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.keeper import Keeper
+from hardlabels.runs.training.keeper import Keeper
 from hardlabels.sources.source import Source
 from hardlabels.sources.synthetic import synthetic
 
@@ -73,11 +73,17 @@ def ours(train_items: int | None, epochs: int, stopwatch: Callback, *callbacks: 
     """Our own pieces, put together as a run does."""
     data = DeliveryDataModule(source(), SLS, seed=0, batch_size=BATCH, train_items=train_items)
     scored = [("evaluate", name) for name in data.views]
-    module = Classifier(ResNet18(10, WIDTH), make_optimizer, epochs=epochs, metrics=PredictionMetrics, scored=scored)
+    module = Classifier(ResNet18(10, WIDTH), make_optimizer, epochs=epochs, metrics=Scores, scored=scored)
     limit = 1.0 if evaluate else 0
     with tempfile.TemporaryDirectory() as folder:
         keeper = [Keeper(RunDirectory(Path(folder)), "evaluate/soft_nll")] if evaluate else []
-        settings = {"limit_val_batches": limit, "enable_checkpointing": evaluate, "use_distributed_sampler": False}
+        plugins = [one.writer for one in keeper]
+        settings = {
+            "limit_val_batches": limit,
+            "enable_checkpointing": evaluate,
+            "use_distributed_sampler": False,
+            "plugins": plugins,
+        }
         trainer(epochs, stopwatch, *callbacks, *keeper, **settings).fit(module, datamodule=data)
 
 

@@ -7,15 +7,18 @@ The stages, in the order in which data flow; each imports only those before it:
     delivery    what each epoch shows for each item: one file a method
     learning    batches, augmentation, the network, one LightningModule for all methods
     metrics     how well predictions match the annotators
+    scoring     predictions from files, joined with votes by id and class name
     runs        a cell's coordinates, its folder, training it, going on after an interruption; finished runs as one table
+    inference   a trained run in use: predictions of new items, exports for other runtimes
     diagnostics probes of finished runs: one file a probe
     statistics  paired tests, Holm, intervals, equivalence
     reporting   tables, figures, claims, the page
+    comparing   one answer for any data: which delivery to use
 
 Beside them: ``adapters`` (a method's labels in your own loop: a torch data set, callbacks for Lightning and Hugging Face),
 ``randomness`` (the only place where a seed becomes randomness), ``errors``, ``console``, ``configuration``.
-``train`` (``python -m hardlabels.train``), ``diagnose``, ``report``, ``reproduce``, ``dashboard``, ``score``, ``votes``: the
-commands. ``grid`` is what Hydra's multirun calls.
+``train`` (``hardlabels train``, or ``python -m hardlabels.train``), ``compare``, ``predict``, ``export``, ``diagnose``,
+``report``, ``reproduce``, ``dashboard``, ``score``, ``votes``: the commands. ``grid`` is what Hydra's multirun calls.
 """
 
 from hardlabels.delivery import deliver

@@ -1,15 +1,29 @@
 """The terminal: one console, one set of progress bars for the whole process, lines that do not tear them."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
+from typing import NoReturn
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from hardlabels.stopping import ReaderGone
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave the end to the command; rich would exit with code 1, that of a failed run."""
+        raise ReaderGone
+
 
 # Without a terminal (a log file, CI) rich assumes 80 columns and would cut tables to fit.
 _width = None if sys.stdout.isatty() else 120
-console = Console(highlight=False, width=_width)
-errors = Console(stderr=True, highlight=False, width=_width)
+console = _Console(highlight=False, width=_width)
+errors = _Console(stderr=True, highlight=False, width=_width)
+_grid: list[TaskID] = []
+"""The bar of the grid that this process runs, if it runs one."""
 
 
 def say(line: str) -> None:
@@ -38,6 +52,26 @@ def bars() -> Progress:
     )
     progress.start()
     return progress
+
+
+@contextmanager
+def grid_bar(cells: int) -> Iterator[None]:
+    """A bar over the cells of a grid as long as the block runs; :func:`advance_grid` moves it.
+
+    Args:
+        cells: how many there are.
+    """
+    _grid.append(bars().add_task("grid", total=cells, note=""))
+    try:
+        yield
+    finally:
+        bars().remove_task(_grid.pop())
+
+
+def advance_grid() -> None:
+    """One cell of the grid is done. Nothing happens where no grid is shown: in a single run, in a launcher's own process."""
+    for task in _grid:
+        bars().update(task, advance=1)
 
 
 def stop_bars() -> None:

@@ -10,7 +10,8 @@ from hardlabels.configuration import compose_command
 from hardlabels.console import complain, say
 from hardlabels.errors import InputError, printable
 from hardlabels.runs.files import write_json
-from hardlabels.runs.wandb_run import check_project, has_wandb_login
+from hardlabels.runs.views.wandb_run import check_project, has_wandb_login
+from hardlabels.stopping import ends_with_its_reader
 
 if TYPE_CHECKING:
     from wandb_workspaces.workspaces import Section, Workspace
@@ -133,6 +134,7 @@ def _packages() -> tuple[Any, Any]:
     return ws, wr
 
 
+@ends_with_its_reader()
 def main() -> None:
     """The command: exit code 2 for bad input, and without a login."""
     try:

@@ -8,26 +8,23 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NoReturn
 
-from hydra._internal import hydra as hydra_app
-from hydra._internal import utils as hydra_utils
 from hydra.errors import HydraException, OverrideParseException
-from hydra.experimental.callback import Callback
-from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError
 
 from hardlabels.console import complain
 from hardlabels.errors import InputError, printable
-from hardlabels.runs.targets import locate, targets
+from hardlabels.stopping import ReaderGone
 
 MISTAKES = (InputError, HydraException, OmegaConfBaseException, YAMLError, UnicodeError, RecursionError)
 """What is wrong with the input. Composing a configuration raises all but the first."""
 
-LOGGING_CLASS = re.compile(r"(logging|logging\.handlers|colorlog|rich\.logging)\.[A-Z]\w*")
+FULL_ERROR = "HYDRA_FULL_ERROR"
+_set_by_user: dict[str, str | None] = {}
+"""What ``run`` changed in the environment, as it was before; empty once Hydra has composed the configuration."""
 
 
 def one_line(error: BaseException) -> str:
@@ -37,17 +34,20 @@ def one_line(error: BaseException) -> str:
     "Could not find 'method/slss' Available options: sls soft"
     """
     text = (str(error) or type(error).__name__).split("\nConfig search path:")[0]  # always the same, and long
-    text = re.sub(r"\s*To append to your config use \S+", "", text)  # good advice for a new setting, bad for a misspelt one
+    # Good advice for a new setting, bad for a misspelt one.
+    text = re.sub(r"\s*To append to your (config|default list) use \S+", "", text)
     if isinstance(error, OverrideParseException):
         text = f"{error.override!r} is no setting as key=value: {text}"
-    if isinstance(error, HydraException) and isinstance(error.__cause__, OmegaConfBaseException):
-        text += f" ({error.__cause__})"
+    if isinstance(error.__cause__, (HydraException, OmegaConfBaseException)):
+        cause = re.sub(r"\s+full_key: \S*\s+object_type=\S+", "", str(error.__cause__))
+        text += f" ({cause})"
     return printable(" ".join(text.split()))
 
 
 def refuse(error: BaseException) -> NoReturn:
     """End the process as a mistake ends it: one line on standard error, exit code 2."""
-    if os.environ.get("HYDRA_FULL_ERROR") == "1":
+    hydra_is_done()
+    if os.environ.get(FULL_ERROR) == "1":
         traceback.print_exception(error)
     # Our own messages have line ends where they mean them, such as a list of missing files.
     complain(f"error: {error if isinstance(error, InputError) else one_line(error)}")
@@ -57,76 +57,40 @@ def refuse(error: BaseException) -> NoReturn:
 def run(launch: Callable[[], Any]) -> None:
     """Call a function that ``hydra.main`` made; a mistake ends in :func:`refuse`, everything else as Hydra ends it.
 
-    Hydra prints its own errors over several lines and exits with 1, the code of a failed run. It does so in one function,
-    which is exchanged for the time of the call.
+    Hydra prints its own errors over several lines and exits with 1, the code of a failed run, unless ``HYDRA_FULL_ERROR`` is
+    set: then it raises them. So it is set while Hydra composes the configuration, and :func:`hydra_is_done` puts back what the
+    user had set.
     """
     # The Ray plugin's own schema has the name of our preset; Hydra says so several times a command.
     warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/ray' is validated against")
-    with _guarded_hydra():
-        try:
-            launch()
-        except (*MISTAKES, ValueError) as error:  # Hydra's ValueError: contradicting command line flags
-            refuse(error)
-
-
-@contextmanager
-def _guarded_hydra() -> Iterator[None]:
-    report, compose = hydra_utils.run_and_report, hydra_app.Hydra.compose_config
-
-    def report_mistakes(function: Callable[[], Any]) -> Any:
-        def mistakes_first() -> Any:
-            try:
-                return function()
-            except MISTAKES as error:
-                refuse(error)
-
-        return report(mistakes_first)
-
-    def compose_checked(self: Any, *arguments: Any, **settings: Any) -> DictConfig:
-        try:
-            cfg = compose(self, *arguments, **settings)
-        except (
-            ValueError,
-            TypeError,
-            AttributeError,
-            AssertionError,
-        ) as error:  # of what nobody foresaw in a yaml, or an override
-            raise InputError(f"the configuration cannot be composed: {one_line(error)}") from error
-        refuse_foreign_code(cfg)
-        return cfg
-
-    hydra_utils.run_and_report = report_mistakes  # type: ignore[assignment]
-    hydra_app.Hydra.compose_config = compose_checked  # type: ignore[method-assign]
+    _set_by_user[FULL_ERROR] = os.environ.get(FULL_ERROR)
+    os.environ[FULL_ERROR] = "1"
     try:
-        yield
+        launch()
+    except MISTAKES as error:
+        refuse(error)
+    except BrokenPipeError as error:
+        if not hydra_is_done():
+            raise
+        raise ReaderGone from error  # of the help that Hydra prints
+    except (ValueError, TypeError, AttributeError, AssertionError) as error:
+        # While it composes: of what nobody foresaw in a yaml, an override or a flag. Later: a fault of ours.
+        if not hydra_is_done():
+            raise
+        refuse(InputError(f"the configuration cannot be composed: {one_line(error)}"))
     finally:
-        hydra_utils.run_and_report = report
-        hydra_app.Hydra.compose_config = compose  # type: ignore[method-assign]
+        hydra_is_done()
 
 
-def refuse_foreign_code(cfg: DictConfig) -> None:
-    """Hydra calls what its own part of a configuration names before any of our code runs: hold that to what it is for.
+def hydra_is_done() -> bool:
+    """The configuration is composed, and our own code runs: Hydra may end errors from here on as the user has asked for.
 
-    A yaml in somebody's ``--config-dir`` can write there. Callbacks must be callbacks, loggers must be loggers; launchers and
-    sweepers are looked up among the installed plugins by Hydra itself.
+    Returns:
+        Whether this is the first time that it is said.
     """
-    settings: Any = OmegaConf.to_container(cfg.hydra, resolve=False) if cfg.get("hydra") else {}
-    for place in targets(settings, "hydra"):
-        parts = place.split(".")
-        if parts[1] in ("launcher", "sweeper") and len(parts) == 3:
-            continue
-        name = OmegaConf.select(cfg, place)
-        found = locate(place, name) if parts[1] == "callbacks" and len(parts) == 4 else None
-        if not isinstance(found, type) or not issubclass(found, Callback):
-            raise InputError(f"{place} must be a Hydra callback in hydra.callbacks, got {name!r}")
-    for part in ("job_logging", "hydra_logging"):
-        for place, name in _called_by_logging(settings.get(part), f"hydra.{part}"):
-            if not LOGGING_CLASS.fullmatch(str(name)):
-                raise InputError(f"{place} must be a class of Python's logging, got {name!r}")
-
-
-def _called_by_logging(config: Any, key: str) -> Iterator[tuple[str, Any]]:
-    for name, value in config.items() if isinstance(config, dict) else ():
-        if name in ("()", "class", "factory"):
-            yield f"{key}.{name}", value
-        yield from _called_by_logging(value, f"{key}.{name}")
+    for name, value in _set_by_user.items():
+        os.environ.pop(name, None)
+        os.environ.update({} if value is None else {name: value})
+    first = bool(_set_by_user)
+    _set_by_user.clear()
+    return first

@@ -1,117 +1,151 @@
-"""A grid of cells, as Hydra's multirun sees it: checked before the first run, counted by a bar, summed up after the last."""
+"""A grid of cells: checked before the first run, counted by a bar, summed up after the last. Hydra's sweeper calls it."""
 
-import copy
+import re
 import sys
-import traceback
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
-from hydra.core.global_hydra import GlobalHydra
+from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.experimental.callback import Callback
-from omegaconf import DictConfig, OmegaConf, read_write
+from hydra.plugins.launcher import Launcher
+from omegaconf import DictConfig, OmegaConf
 
-from hardlabels.configuration import refuse_hidden_changes
-from hardlabels.console import bars, complain, console, say, stop_bars
-from hardlabels.entry import MISTAKES, refuse
+from hardlabels.console import complain, console, grid_bar, say, stop_bars
+from hardlabels.entry import MISTAKES, hydra_is_done, refuse
+from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.checks import check_config
-from hardlabels.runs.data import own_content
-from hardlabels.runs.directory import RunDirectory, training_config
-
-Compose = Callable[[DictConfig, list[str]], DictConfig]
-
-
-def compose_once(compose: Compose, parser: OverridesParser) -> Compose:
-    """Hydra's ``load_sweep_config``, kept: composing takes a fifth of a second, and most cells differ in K and seed only."""
-    kept: dict[tuple[str, ...], DictConfig] = {}
-
-    def load_sweep_config(master_config: DictConfig, sweep_overrides: list[str]) -> DictConfig:
-        numbers = [override for override in sweep_overrides if override.startswith(("K=", "seed="))]
-        others = tuple(override for override in sweep_overrides if override not in numbers)
-        if others not in kept:
-            kept[others] = compose(master_config, list(others))
-        cfg = copy.deepcopy(kept[others])
-        for number in parser.parse_overrides(numbers):
-            OmegaConf.update(cfg, number.key_or_group, number.value())
-        with read_write(cfg.hydra):
-            cfg.hydra.overrides.task = list(sweep_overrides)
-        return cfg
-
-    return load_sweep_config
+from hardlabels.runs.data import content_of_own_files
+from hardlabels.runs.directory import RunDirectory, differences
+from hardlabels.runs.identity import training_config
+from hardlabels.runs.method import name_method
+from hardlabels.runs.settings.checks import check_config
+from hardlabels.runs.settings.hidden import refuse_hidden_changes
+from hardlabels.runs.settings.jobs import product_of, set_numbers, split_numbers
 
 
-def expand(config: DictConfig) -> dict[Path, Cell]:
+def run_grid(
+    config: DictConfig, overrides: list[str], loader: ConfigLoader, launcher: Launcher, max_batch_size: int | None
+) -> list[Any]:
+    """Check every cell, launch them all, show what came of them. Works with every launcher: it reads run folders.
+
+    Args:
+        config: the configuration of the multirun.
+        overrides: what was asked for, sweeps included.
+        loader: composes the configuration of one cell.
+        launcher: runs the cells.
+        max_batch_size: cells that the launcher gets at once; None for all of them.
+
+    Returns:
+        What the launcher returns, one entry for each batch.
+    """
+    hydra_is_done()
+    try:
+        jobs = product_of(OverridesParser.create(config_loader=loader).parse_overrides(overrides))
+        cells = checked_cells(jobs, config, loader)
+    except MISTAKES as error:
+        refuse(error)
+    finished = sum(RunDirectory(folder).has_result() for folder in cells)
+    say(f"grid of {len(cells)} cells, {finished} finished already")
+    Path(config.hydra.sweep.dir).mkdir(parents=True, exist_ok=True)
+    size, returned = max_batch_size or len(jobs), []
+    with grid_bar(len(cells)):
+        for start in range(0, len(jobs), size):
+            returned.append(launcher.launch(jobs[start : start + size], initial_job_idx=start))
+            for job in returned[-1]:
+                _ = job.return_value  # raises what ended the job, if something did that it could not handle by itself
+    show_results(cells)
+    failed = failures(cells)
+    if failed:
+        complain(f"{len(failed)} of {len(cells)} cells did not finish; the same command runs only these:")
+        for line in failed:
+            complain(f"  {line}")
+        sys.exit(1)
+    return returned
+
+
+def checked_cells(jobs: Iterable[Sequence[str]], config: DictConfig, loader: ConfigLoader) -> dict[Path, Cell]:
     """The cells of a multirun, by folder, each checked: a mistake in the last cell is found before the first one runs."""
-    loader = GlobalHydra.instance().config_loader()
-    parser = OverridesParser.create(config_loader=loader)
-    # The launcher asks the same loader again, twice for every cell.
-    loader.load_sweep_config = compose_once(loader.load_sweep_config, parser)  # type: ignore[method-assign, assignment]
-    asked: Any = OmegaConf.to_container(config.hydra.overrides.task, resolve=False)
-    [jobs] = BasicSweeper.split_arguments(parser.parse_overrides(asked), max_batch_size=None)
-    cells = {}
+    alike: dict[tuple[str, ...], Alike] = {}
+    cells: dict[Path, Cell] = {}
+    trainings: dict[Path, dict[str, Any]] = {}
     for overrides in jobs:
-        cfg = loader.load_sweep_config(config, list(overrides))
-        cell = Cell.from_config(cfg)
-        check_config(cfg)
-        refuse_hidden_changes(overrides, cfg.run.tag)
-        folder = Path(cfg.outputs) / cell.folder
-        RunDirectory(folder).check(training_config(cfg), own_content(cfg))
+        numbers, others = split_numbers(overrides)
+        if others in alike:
+            checked = alike[others]
+            set_numbers(checked.cfg, numbers)
+            cell = Cell.from_config(checked.cfg)
+        else:
+            cfg = loader.load_sweep_config(config, list(overrides))
+            name_method(cfg, cfg.hydra.runtime.choices)
+            cell = Cell.from_config(cfg)
+            check_config(cfg)
+            refuse_hidden_changes(cfg, cfg.hydra)
+            checked = Alike(cfg, training_config(cfg), content_of_own_files(cfg))
+            if not refers_to_numbers(cfg):
+                alike[others] = checked
+        folder, training = Path(checked.cfg.outputs) / cell.folder, {**checked.training, "K": cell.K, "seed": cell.seed}
+        if changes := differences(trainings.setdefault(folder, training), training):
+            said = "; ".join(changes).replace(" there, ", " and ").replace(" now", "")
+            raise InputError(f"two cells of the grid would be one folder, {folder} ({said}): give each its own run.tag=NAME")
+        RunDirectory(folder).check(training, checked.content)
         cells[folder] = cell
     return cells
 
 
-class Grid(Callback):
-    """The Hydra callback of a multirun; ``conf/train.yaml`` registers it. Works with every launcher: it reads run folders."""
+class Alike(NamedTuple):
+    """What was checked once for all cells that differ in K and seed only."""
 
-    def __init__(self) -> None:
-        self.cells: dict[Path, Cell] = {}
-        self._bar: Any = None
+    cfg: DictConfig
+    training: dict[str, Any]
+    content: str | None
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What travels into a launcher's jobs: the bar and the list of cells stay with the command."""
-        return {"cells": {}, "_bar": None}
 
-    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        """Check all cells, then show how many there are."""
-        try:
-            self.cells = expand(config)
-        except MISTAKES as error:
-            refuse(error)
-        except Exception:  # Hydra would turn it into a warning and go on
-            traceback.print_exc()
-            sys.exit(1)
-        finished = sum(RunDirectory(folder).is_done() for folder in self.cells)
-        say(f"grid of {len(self.cells)} cells, {finished} finished already")
-        self._bar = bars().add_task("grid", total=len(self.cells), note="")
+def refers_to_numbers(cfg: DictConfig) -> bool:
+    """Whether another setting follows from K or seed, so that cells which differ in these differ in more.
 
-    def on_job_end(self, config: DictConfig, job_return: Any, **kwargs: Any) -> None:
-        """One step of the bar, where the jobs run in this process."""
-        if self._bar is not None:
-            bars().update(self._bar, advance=1)
+    >>> refers_to_numbers(OmegaConf.create({"K": 5, "recipe": {"width": "${K}"}}))
+    True
+    """
+    ours = OmegaConf.masked_copy(cfg, [str(name) for name in cfg if name != "hydra"])
+    return re.search(r"\$\{[^}]*\b(K|seed)\b", OmegaConf.to_yaml(ours)) is not None
 
-    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        """The table, the picture, and what failed."""
-        from hardlabels.reporting.summary import draw_summary, draw_table, prepare_summary, read_results  # noqa: PLC0415
 
-        stop_bars()
-        groups: dict[Path, list[Path]] = {}
-        for folder in self.cells:
-            groups.setdefault(folder.parents[2], []).append(folder)
-        for place, folders in groups.items():
-            results = read_results(folders)
-            if results.empty:
-                continue
-            title = f"{place.parent.name}, recipe {place.name}"
-            console.print(draw_table(prepare_summary(results), title))
-            everything = read_results(sorted(place.glob("*/K=*/seed=*")))  # the picture is the folder's, the table this grid's
-            draw_summary(prepare_summary(everything), title, place / "summary.png")
-            say(f"picture: {place / 'summary.png'}")
-        failed = {folder: cell for folder, cell in self.cells.items() if not RunDirectory(folder).is_done()}
-        if failed:
-            complain(f"{len(failed)} of {len(self.cells)} cells did not finish; the same command runs only these:")
-            for folder, cell in failed.items():
-                complain(f"  {cell}: {RunDirectory(folder).first_error()}")
-            sys.exit(1)
+def show_results(cells: dict[Path, Cell]) -> None:
+    """The table of a grid, and the picture of all finished runs beside it, for each data set and recipe.
+
+    Args:
+        cells: of the grid, by folder.
+    """
+    from hardlabels.reporting.summary import (  # noqa: PLC0415 - matplotlib takes a second
+        draw_summary,
+        draw_table,
+        prepare_summary,
+        read_doubts,
+        read_priors,
+        read_results,
+    )
+
+    stop_bars()
+    groups: dict[Path, list[Path]] = {}
+    for folder in cells:
+        groups.setdefault(folder.parents[2], []).append(folder)
+    for place, folders in groups.items():
+        results = read_results(folders)
+        if results.empty:
+            continue
+        title = f"{place.parent.name}, recipe {place.name}"
+        at_the_end = prepare_summary(read_results(folders, "last"))
+        console.print(draw_table(prepare_summary(results), title, prepare_summary(read_priors(folders)), at_the_end))
+        everything = read_results(sorted(place.glob("*/K=*/seed=*")))  # the picture is the folder's, the table this grid's
+        draw_summary(prepare_summary(everything), title, place / "summary.png")
+        say(f"picture: {place / 'summary.png'}")
+    for doubt, found in read_doubts(cells).items():
+        names = ", ".join([*map(str, found[:3]), *(["..."] if len(found) > 3 else [])])
+        complain(f"warning: {len(found)} of {len(cells)} cells: {doubt}: {names}")
+
+
+def failures(cells: dict[Path, Cell]) -> list[str]:
+    """One line for every cell that did not finish: which, and why."""
+    runs = {folder: RunDirectory(folder) for folder in cells}
+    return [f"{cells[folder]}: {run.first_error()}" for folder, run in runs.items() if not run.has_result()]

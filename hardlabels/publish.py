@@ -3,13 +3,15 @@
 import csv
 import io
 import json
+import lzma
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.configuration import compose_command
@@ -17,14 +19,21 @@ from hardlabels.console import say
 from hardlabels.diagnose import finished
 from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError
-from hardlabels.runs.archive import FILES, pack, read_members
+from hardlabels.metrics.temperature import fit_temperature
+from hardlabels.runs.archive import ENDINGS, FILES, pack, read_members
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.files import StorageError, write_atomically
 from hardlabels.runs.reading import read_config, read_json
-from hardlabels.runs.study import Study
+from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
+from hardlabels.runs.studies.study import Study
+from hardlabels.stopping import ends_with_its_reader
+from hardlabels.votes.arrays import read_arrays
 
-DIGITS = 7
-"""Significant digits of ``history.csv`` in an archive: it is drawn, never computed with."""
+DIGITS = 5
+"""Significant digits of ``history.csv`` in compact records and archives: it is drawn, never computed with."""
+
+STEP = 1 / 128
+"""Compact records have logits in steps of this size."""
 
 SAME = ("fingerprint.json", "result.json")
 """A run that has these is the published one."""
@@ -38,11 +47,11 @@ LOCAL = re.compile(rf"(?P<before>^|[=,\[]){ROOT}(?P<path>.*?)(?=$|\]|,{ROOT})")
 
 @dataclass(frozen=True)
 class Shelf:
-    """The published runs of one data set and recipe: a folder, or a zip.
+    """The published runs of one data set and recipe: a folder, or an archive.
 
     Args:
-        path: ``<into>/<data>/<recipe>`` or the zip of this name.
-        members: what is in the zip; None for a folder, which is looked into.
+        path: ``<into>/<data>/<recipe>`` or the archive of this name.
+        members: what is in the archive; None for a folder, which is looked into.
     """
 
     path: Path
@@ -53,7 +62,7 @@ class Shelf:
         """What is there, which may be nothing."""
         if not archive:
             return cls(into / data / recipe, None)
-        path = into / data / f"{recipe}.zip"
+        path = into / data / f"{recipe}{ENDINGS[0]}"
         return cls(path, dict(read_members(path)) if path.exists() else {})
 
     def get(self, name: str) -> bytes | None:
@@ -76,28 +85,35 @@ def publish(configs: list[DictConfig]) -> Path:
     Args:
         configs: ``conf/publish.yaml``, composed once for each study.
     """
-    outputs, into, archive = Path(configs[0].outputs), _into(configs[0]), configs[0].archive
-    if not isinstance(archive, bool):
-        raise InputError(f"archive must be true or false, got {archive!r}")
+    outputs, into, archive, compact = Path(configs[0].outputs), _into(configs[0]), configs[0].archive, configs[0].compact
+    for name, value in (("archive", archive), ("compact", compact)):
+        if not isinstance(value, bool):
+            raise InputError(f"{name} must be true or false, got {value!r}")
     studies = [Study.from_config(cfg.study) for cfg in configs]
+    for study in studies:
+        refuse_unknown(study, [outputs])
     folders = {cell: path for study in studies for cell, path in finished(study, outputs).items()}
     if not folders:
-        names = ", ".join(study.name for study in studies)
-        raise InputError(f"{outputs} has no finished run of {names}; first: {studies[0].commands()[0]}")
+        raise no_finished_run(studies[0], [outputs])
     groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in folders:
         groups.setdefault((cell.data, cell.recipe), []).append(cell)
     added: list[tuple[Shelf, dict[str, bytes]]] = []
     for (data, recipe), cells in groups.items():
         shelf = Shelf.open(into, data, recipe, archive)
-        new = [additions(cell, folders[cell], shelf, DIGITS if archive else None) for cell in cells]
+        digits = DIGITS if archive or compact else None
+        new = [additions(cell, folders[cell], shelf, digits, compact) for cell in cells]
         added.append((shelf, {name: content for files in new for name, content in files.items()}))
     for shelf, files in added:
         shelf.add(files)
     for study in studies:
         pairs = PurePosixPath("studies", study.name, "diagnostics")
         for file in _probed(outputs / pairs):
-            _write(into / pairs / file.name, cleaned(file))
+            content = cleaned(file)
+            if archive and file.suffix == ".json":
+                _write(into / pairs / f"{file.name}.xz", lzma.compress(content))
+            else:
+                _write(into / pairs / file.name, content)
     now = sum(PurePosixPath(name).name == "done" for _, files in added for name in files)
     planned = len({cell for study in studies for cell in study.cells()})
     size = sum(file.stat().st_size for file in into.rglob("[!.]*") if file.is_file()) / 1e6
@@ -105,7 +121,7 @@ def publish(configs: list[DictConfig]) -> Path:
     return into
 
 
-def additions(cell: Cell, path: Path, shelf: Shelf, digits: int | None = None) -> dict[str, bytes]:
+def additions(cell: Cell, path: Path, shelf: Shelf, digits: int | None = None, compact: bool = False) -> dict[str, bytes]:
     """The files of a run that are to be published and are not yet, by their name below data set and recipe; ``done`` last.
 
     Args:
@@ -113,6 +129,7 @@ def additions(cell: Cell, path: Path, shelf: Shelf, digits: int | None = None) -
         path: its folder.
         shelf: where it goes.
         digits: of ``history.csv``; None keeps the file.
+        compact: whether saved logits are rounded.
 
     Raises:
         InputError: another run is published as this cell.
@@ -128,10 +145,19 @@ def additions(cell: Cell, path: Path, shelf: Shelf, digits: int | None = None) -
                     f"{cell.folder} is published in {shelf.path} with another {name} than in {path}: "
                     "publish into another folder, or remove the published one"
                 )
-    found = {f"{head}/{name}": cleaned(path / name) for name in names}
-    if digits is not None and (history := f"{head}/history.csv") in found:
-        found[history] = rounded(found[history].decode(), digits).encode()
+    found = {f"{head}/{name}": _content(path, name, digits, compact, archived=shelf.members is not None) for name in names}
     return {name: content for name, content in found.items() if shelf.get(name) != content}
+
+
+def _content(path: Path, name: str, digits: int | None, compact: bool, archived: bool) -> bytes:
+    """A run's file as it is published. In an archive arrays are not compressed: it does that itself, across files."""
+    if name == "history.csv" and digits is not None:
+        return rounded(cleaned(path / name).decode(), digits).encode()
+    if name.endswith(".npz") and (archived or (compact and name == "predictions.npz")):
+        arrays = read_arrays(path / name)
+        kept = compact_predictions(arrays) if compact and name == "predictions.npz" else arrays
+        return _npz(kept, compress=not archived)
+    return cleaned(path / name)
 
 
 def cleaned(file: Path) -> bytes:
@@ -204,7 +230,41 @@ def rounded(table: str, digits: int) -> str:
     return out.getvalue()
 
 
+def compact_predictions(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What a report reads of ``predictions.npz``, in a third of the bytes.
+
+    Adding a number to all logits of an item changes no probability, so the last class has logit 0. The others are rounded to
+    multiples of ``STEP`` and kept as float16, which holds these exactly up to 16. Soft NLL and all smooth scores keep their
+    first four decimals; what counts items (accuracy, bins) may change by an item or two whose largest logits nearly tie
+    (``tests/test_publish.py``). The scores in ``result.json`` are those of the exact logits. Logits that float16 cannot hold
+    stay as they are. Of the selection items only the temperature that was fitted on them stays, one per checkpoint.
+
+    >>> arrays = {"logits": np.array([[2.0, 1.0001, 1.0]]), "p": np.array([[0.5, 0.5, 0.0]])}
+    >>> compact_predictions(arrays)["logits"].tolist()
+    [[1.0, 0.0, 0.0]]
+    """
+    kept: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        if name.startswith("select_logits"):
+            checkpoint = name.removeprefix("select_")
+            kept[f"select_temperature_{checkpoint}"] = np.array(fit_temperature(array, arrays["select_p"]))
+        elif name.startswith("logits") and np.abs(array).max(initial=0) <= np.finfo(np.float16).max / 2:
+            relative = array.astype(np.float64) - array[:, -1:].astype(np.float64)
+            kept[name] = (np.round(relative / STEP) * STEP).astype(np.float16)
+        elif name not in ("select_p", "select_index"):
+            kept[name] = array
+    return kept
+
+
+def _npz(arrays: Mapping[str, np.ndarray], compress: bool = True) -> bytes:
+    out = io.BytesIO()
+    (np.savez_compressed if compress else np.savez)(out, **arrays)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
 def _into(cfg: DictConfig) -> Path:
+    if OmegaConf.is_missing(cfg, "into"):
+        raise InputError("into=FOLDER is needed: the folder for the copies, such as into=results/mine")
     if not isinstance(cfg.into, str):
         raise InputError(f"into must be a folder, got {cfg.into!r}")
     into, outputs = Path(cfg.into), Path(cfg.outputs)
@@ -223,6 +283,7 @@ def _write(path: Path, content: bytes) -> None:
         write_atomically(path, lambda file: file.write(content))
 
 
+@ends_with_its_reader()
 def main() -> None:
     """The command: exit code 2 for bad input."""
     words = sys.argv[1:]

@@ -14,19 +14,30 @@ from hardlabels.configuration import CONF, compose_command
 from hardlabels.console import complain, console, say
 from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError, printable
+from hardlabels.reporting.answer import Answer, answer
 from hardlabels.reporting.artifact import log_report
-from hardlabels.reporting.claims import CLAIMS, Design, Rules, Verdict, designs, judge
-from hardlabels.reporting.claims.claim import SIGNS
+from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, Verdict, designs, judge
+from hardlabels.reporting.claims.status import EPOCHS, SIGNS
+from hardlabels.reporting.explorer import prepare_explorer
 from hardlabels.reporting.make import Wanted, choose, impossible_probes, make
 from hardlabels.reporting.page import Overview, Page, Part, render
+from hardlabels.reporting.parallel import side_by_side
+from hardlabels.reporting.primary import analyse, too_few, whole_seeds_only
+from hardlabels.reporting.primary_plan import Primary
+from hardlabels.reporting.primary_table import write_primary
 from hardlabels.reporting.provenance import describe_report, describe_runs
 from hardlabels.reporting.verdicts_by_data import matrix_lines, verdict_matrix, write_matrix
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.files import write_json, write_text
+from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records, read_records
-from hardlabels.runs.study import Study, quoted
+from hardlabels.runs.spelling import write_votes
+from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
+from hardlabels.runs.studies.commands import CHOSEN_BY, Commands
+from hardlabels.runs.studies.study import Study, quoted
+from hardlabels.stopping import ends_with_its_reader
 
-WRITTEN = re.compile(r"table_S?\d+\.(md|csv|tex)|figure_S?\d+\.(svg|png)|verdicts_by_data\.(md|csv)")
+WRITTEN = re.compile(r"table_S?\d+\.(md|csv|tex)|figure_S?\d+(_last)?\.(svg|png)|(verdicts_by_data|primary)\.(md|csv)")
 
 
 def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
@@ -38,22 +49,25 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     """
     study = Study.from_config(cfg.study)
     places = [Path(cfg.outputs), *(Path(place) for place in cfg.places or ())]
+    refuse_unknown(study, places)
     if not any(place.is_dir() for place in places):
-        raise InputError(f"no runs: none of the folders {', '.join(map(str, places))} exists; first: {study.commands()[0]}")
-    if not isinstance(cfg.alpha, float) or not 0 < cfg.alpha < 0.5:
-        raise InputError(f"alpha must lie between 0 and 0.5, got {cfg.alpha!r}")
-    rules = Rules(cfg.alpha, _plain(cfg.margins), _plain(cfg.thresholds))
-    chosen = [quoted(word) for word in words or [] if word.lstrip("+").startswith(("study.", "outputs="))]
+        raise no_finished_run(study, places)
+    rules = read_rules(cfg)
+    primary = Primary.from_config(cfg.study)
+    chosen = tuple(word for word in words or [] if word.lstrip("+").startswith(CHOSEN_BY))
     folder = Path(cfg.folder) if cfg.folder else places[0] / "studies" / study.name / _report_name(cfg.study)
     _clear(folder)
     records = read_records(places, study)
-    problems: list[str] = []
-    found = {key: _only(design, " ".join([study.name, *chosen])) for key, design in designs(records, study.cells()).items()}
+    found = {key: _only(design, chosen) for key, design in designs(records, study.cells()).items()}
     wanted = choose(cfg.tables, cfg.figures)
-    parts = tuple(
-        _part(design, study, rules, chosen, wanted, folder if len(found) == 1 else folder / f"{data}_{recipe}", problems)
-        for (data, recipe), design in found.items()
-    )
+
+    def made(key: tuple[str, str]) -> tuple[Part, list[str]]:
+        problems: list[str] = []
+        place = folder if len(found) == 1 else folder / "_".join(key)
+        return _part(found[key], study, rules, primary, wanted, place, problems), problems
+
+    done = side_by_side(made, list(found), cfg.processes)
+    parts, problems = tuple(part for part, _ in done), [line for _, lines in done for line in lines]
     overview = _overview(found, parts, wanted, folder, problems)
     command = " ".join(["python -m hardlabels.report", *map(quoted, words if words is not None else [f"study={study.name}"])])
     runs, own = describe_runs(records.folders.values()), describe_report(command)
@@ -66,8 +80,13 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         console.print(matrix_lines(overview.matrix))
     for line in problems:
         complain(line)
+    if not records.folders:
+        complain(str(no_finished_run(study, places)))
+    for part in parts:
+        if part.answer.sentences:
+            say("\n".join(["", f"What was found on {part.data}:", *(f"  - {sentence}" for sentence in part.answer.sentences)]))
     say(f"report: {folder / 'index.html'}")
-    if cfg.logger.name == "wandb":
+    if cfg.logger.get("_target_") == "hardlabels.runs.views.loggers.wandb_logger":
         views = {key: cfg.logger[key] for key in ("project", "mode", "entity", "group")}
         log_report(folder, study.name, **views)
     return folder / "index.html"
@@ -84,16 +103,25 @@ def _joined(value: Any) -> str:
     return "+".join(map(str, value)) if isinstance(value, ListConfig) else str(value)
 
 
+def read_rules(cfg: DictConfig) -> Rules:
+    """The rules of ``conf/report.yaml``: level, margins, thresholds, shares, power."""
+    return Rules(cfg.alpha, _plain(cfg.margins), _plain(cfg.thresholds), Shares(**_plain(cfg.shares)), cfg.power)
+
+
 def _part(
-    design: Design, study: Study, rules: Rules, words: list[str], wanted: Wanted, folder: Path, problems: list[str]
+    design: Design, study: Study, rules: Rules, primary: Primary | None, wanted: Wanted, folder: Path, problems: list[str]
 ) -> Part:
     """All about one data set and recipe; tables and figures are written on the way."""
-    from hardlabels.reporting.tables.commands import train_commands  # noqa: PLC0415
-
     records, cell = design.records, design.cells[0]
     impossible = impossible_probes(records)
     probes = [probe for probe in study.probes if probe not in impossible]
-    verdicts = tuple(judge(claim, design, rules, study=study.name, words=words, probes=probes) for claim in CLAIMS.values())
+    judged, outcome = design, None
+    if primary is not None:
+        judged, outcome = whole_seeds_only(design, primary), analyse(primary, design, rules)
+        write_primary(outcome, folder)
+    verdicts = tuple(judge(claim, judged, rules, study=study.name, probes=probes) for claim in CLAIMS.values())
+    if outcome is not None and outcome.refused:
+        verdicts = tuple(too_few(verdict, outcome) for verdict in verdicts)
     made = make(wanted.tables, wanted.figures, records, folder, problems)
     open_cells = [one for one in design.cells if one not in records.folders]
     return Part(
@@ -107,8 +135,11 @@ def _part(
         left_out=tuple((name, notes) for name, notes in made.left_out if not _about(notes, impossible)),
         unfinished=tuple((str(path), printable(reason)) for path, reason in records.unfinished),
         missing=tuple(_by_method(records.missing)),
-        commands=tuple(train_commands(open_cells)),
+        commands=tuple(Commands(study.name, records.words, records.places).train(open_cells)),
         floor=_floor(records),
+        primary=outcome,
+        answer=Answer() if outcome is not None and outcome.refused else answer(records, verdicts, _floor(records)),
+        explorer=prepare_explorer(records),
     )
 
 
@@ -133,30 +164,33 @@ def _overview(
     return Overview(matrix, made.tables, made.drawings, made.left_out)
 
 
-def _only(design: Design, study: str) -> Design:
+def _only(design: Design, words: tuple[str, ...]) -> Design:
     """The design with the records of its own data set and recipe alone.
 
     Args:
         design: with the records of all.
-        study: its name and the overrides that chose its runs, for the commands in the notes of tables and figures.
+        words: the overrides that chose the study's runs, for the commands of verdicts, tables and figures.
     """
     records, cells = design.records, set(design.cells)
     data, recipe = design.cells[0].data, design.cells[0].recipe
     rows, pairs = records.table, records.pairs
     kept = Records(
-        rows[(rows["data"] == data) & (rows["recipe"] == recipe)].assign(study=study),
+        rows[(rows["data"] == data) & (rows["recipe"] == recipe)],
         pairs[(pairs["data"] == data) & (pairs["recipe"] == recipe)],
         {cell: path for cell, path in records.folders.items() if cell in cells},
         [(path, why) for path, why in records.unfinished if Cell.from_folder(path) in cells],
         [cell for cell in records.missing if cell in cells],
+        records.places,
+        words,
+        records.checkpoint,
     )
     return replace(design, records=kept)
 
 
 def _floor(records: Records) -> float | None:
     """Mean over runs of soft NLL minus KL: the entropy of the annotators."""
-    rows = records.table
-    rows = rows[(rows["slice"] == "full") & (rows["checkpoint"] == "best")]
+    rows = records.seen
+    rows = rows[rows["slice"] == "full"]
     nll, kl = (rows.loc[rows["name"] == name, "value"].dropna() for name in ("soft_nll", "kl_to_annotator"))
     return float(nll.mean() - kl.mean()) if len(nll) and len(nll) == len(kl) else None
 
@@ -164,31 +198,35 @@ def _floor(records: Records) -> float | None:
 def _by_method(cells: list[Cell]) -> list[str]:
     seeds: dict[str, list[int]] = {}
     for cell in cells:
-        seeds.setdefault(f"{cell.method}, K = {'all' if cell.K is None else cell.K}", []).append(cell.seed)
+        seeds.setdefault(f"{cell.method}, K = {write_votes(cell.K)}", []).append(cell.seed)
     return [f"{name}: seed{'s' * (len(found) > 1)} {', '.join(map(str, found))}" for name, found in seeds.items()]
 
 
 def verdict_lines(part: Part) -> Lines:
-    """The verdicts for a terminal: those that the study is about."""
-    lines = Lines(
-        title=f"{part.data}, {part.recipe}: {part.finished} of {part.planned} runs", title_justify="left", caption_justify="left"
-    )
-    for head in ("verdict", "claim", "n", "p", "seeds needed"):
-        lines.add_column(head, justify="right" if head in ("n", "p", "seeds needed") else "left", no_wrap=head != "claim")
-    styles = {"supported": "green", "contradicted": "red", "inconclusive": "yellow", "not run": "dim"}
+    """The verdicts for a terminal: those that the study is about, at both checkpoints."""
+    title = f"{part.data}, {part.recipe}: {part.finished} of {part.planned} runs"
+    lines = Lines(title=title, title_justify="left", caption_justify="left")
+    for head in (*(EPOCHS[checkpoint] for checkpoint in CHECKPOINTS), "claim", "n", "p", "seeds needed"):
+        lines.add_column(head, justify="right" if head in ("n", "p", "seeds needed") else "left", no_wrap=head == "n")
     for verdict in part.verdicts:
         if not verdict.elsewhere:
-            lines.add_row(*_words(verdict), style=styles[verdict.status])
+            lines.add_row(*_words(verdict))
     others = sum(verdict.elsewhere for verdict in part.verdicts)
-    counts = ", ".join(f"{count} {status}" for status, count in part.counts.items())
-    lines.caption = f"{counts}; {others} claims belong to other studies"
+    counts = [f"{word} {' / '.join(map(str, found))}" for (_, word), found in part.counts.items()]
+    lines.caption = f"{', '.join(counts)} (selected / last epoch); {others} claims belong to other studies"
     return lines
 
 
-def _words(verdict: Verdict) -> tuple[str, str, str, str, str]:
-    p = "" if verdict.p is None else f"{verdict.p:.3g}"
-    status = f"{SIGNS[verdict.status]} {verdict.status}"
-    return status, verdict.claim.name, str(verdict.n), p, "" if verdict.needed is None else str(verdict.needed)
+def _words(verdict: Verdict) -> list[str]:
+    styles = {"supported": "green", "contradicted": "red", "no difference": "cyan", "not testable": "dim", "not run": "dim"}
+    findings = [verdict.at[checkpoint] for checkpoint in CHECKPOINTS]
+    states = [
+        f"[{styles.get(finding.status, 'yellow')}]{SIGNS[finding.status]} {verdict.word(checkpoint)}[/]"
+        for checkpoint, finding in zip(CHECKPOINTS, findings, strict=True)
+    ]
+    p = " / ".join("–" if finding.p is None else f"{finding.p:.3g}" for finding in findings)
+    needed = findings[0].needed
+    return [*states, verdict.claim.name, str(findings[0].n), p, "" if needed is None else str(needed)]
 
 
 def _plain(numbers: DictConfig | None) -> dict[str, float]:
@@ -209,6 +247,7 @@ def _clear(folder: Path) -> None:
         ) from error
 
 
+@ends_with_its_reader()
 def main() -> None:
     """The command: exit code 2 for bad input."""
     try:

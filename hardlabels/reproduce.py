@@ -5,19 +5,25 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import ExitStack
+from dataclasses import replace
+from itertools import chain, product
 from pathlib import Path
 
 from omegaconf import DictConfig
 from rich.table import Table
 
-from hardlabels.configuration import compose_command
+from hardlabels.configuration import CONF, compose_command
 from hardlabels.console import complain, console, say
 from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.resources import Resources, cell_resources
-from hardlabels.runs.study import Study, quoted
+from hardlabels.runs.spelling import read_recipe, write_votes
+from hardlabels.runs.studies.absence import refuse_unknown
+from hardlabels.runs.studies.repeat import settings_like
+from hardlabels.runs.studies.resources import Resources, cell_resources
+from hardlabels.runs.studies.study import Block, Study, quoted
+from hardlabels.stopping import ends_with_its_reader
 
 OURS = ("processes=", "images_per_second=", "sustained_tflops=")
 """Settings that the commands for probes and reports do not have."""
@@ -46,9 +52,9 @@ def plan(studies: list[Study], outputs: Path, train: list[str]) -> Table:
     for study in studies:
         rows: dict[tuple[str, ...], list[Cell]] = {}
         for cell in study.cells():
-            rows.setdefault((cell.data, cell.recipe, cell.method, "all" if cell.K is None else str(cell.K)), []).append(cell)
+            rows.setdefault((cell.data, cell.recipe, cell.method, write_votes(cell.K)), []).append(cell)
         for row, cells in rows.items():
-            done = {cell: RunDirectory(outputs / cell.folder).is_done() for cell in cells}
+            done = {cell: RunDirectory(outputs / cell.folder).has_result() for cell in cells}
             shared = sum(cell in seen for cell in cells)
             seen |= done
             note = f" ({shared} shared)" if shared else ""
@@ -70,10 +76,10 @@ def resources(studies: list[Study], cfg: DictConfig, train: list[str]) -> Table:
     seen: set[Cell] = set()
     for study in studies:
         for cell in study.cells():
-            if cell in seen or RunDirectory(Path(cfg.outputs) / cell.folder).is_done():
+            if cell in seen or RunDirectory(Path(cfg.outputs) / cell.folder).has_result():
                 continue
             seen.add(cell)
-            found = cell_resources(cell, train)
+            found = cell_resources(cell, [*known_settings(cell.data, cell.recipe, Path(cfg.outputs), train), *train])
             if isinstance(found, str):
                 unknown[found] += 1
             else:
@@ -121,19 +127,50 @@ def reproduce(configs: list[DictConfig], overrides: list[list[str]], train: list
     failed = 0
     studies = [Study.from_config(cfg.study) for cfg in configs]
     for study, cfg in zip(studies, configs, strict=True):
-        for block in study.blocks:
-            if all(RunDirectory(Path(cfg.outputs) / cell.folder).is_done() for cell in block.cells()):
+        for block in chain.from_iterable(map(_by_settings, study.blocks)):
+            cells = block.cells()
+            if all(RunDirectory(Path(cfg.outputs) / cell.folder).has_result() for cell in cells):
                 continue
-            words = [f"outputs={cfg.outputs}", *_grouped(train, study.name)]
+            settings = known_settings(cells[0].data, cells[0].recipe, Path(cfg.outputs), train)
+            words = [*settings, f"outputs={cfg.outputs}", *_grouped(train, study.name)]
             shares = [["-m", *share.overrides(), *words] for share in block.shares(cfg.processes)]
             failed += _step("hardlabels.train", shares[0]) if len(shares) == 1 else _at_once(shares, Path(cfg.outputs))
     for study, cfg, chosen in zip(studies, configs, overrides, strict=True):
         words = [word for word in chosen if not word.startswith(OURS)]
         if study.probes if cfg.probe is None else cfg.probe:
             failed += _step("hardlabels.diagnose", words)
-        own = [word for word in words if not word.startswith(("device=", "probe="))]
+        own = [word for word in words if not word.startswith(("device=", "probe=", "checkpoint="))]
         failed += _step("hardlabels.report", [*own, *(word for word in train if word.startswith("logger"))])
     return failed
+
+
+def known_settings(data: str, recipe: str, outputs: Path, train: list[str]) -> list[str]:
+    """The arguments of hardlabels.train that the names of a data set and a recipe do not say, from the runs that have them.
+
+    Args:
+        data: name of the data set.
+        recipe: name of the recipe, with its tag.
+        outputs: the folder of all runs.
+        train: what the user gave for hardlabels.train; with ``data=...`` it says what the data are.
+
+    >>> known_settings("cifar10h", "paper", Path("outputs"), [])
+    []
+    """
+    if _says_itself(data, read_recipe(recipe).tag is not None) or any(word.startswith("data=") for word in train):
+        return []
+    return settings_like(data, recipe, [outputs])
+
+
+def _says_itself(data: str, tagged: bool) -> bool:
+    return not tagged and (CONF / "data" / f"{data}.yaml").is_file()
+
+
+def _by_settings(block: Block) -> list[Block]:
+    """The block as it is, or one for each data set and recipe where these need settings of their own."""
+    if all(_says_itself(data, block.tag is not None) for data in block.axes["data"]):
+        return [block]
+    pairs = product(block.axes["data"], block.axes["recipe"])
+    return [replace(block, axes={**block.axes, "data": [data], "recipe": [recipe]}) for data, recipe in pairs]
 
 
 def _grouped(train: list[str], study: str) -> list[str]:
@@ -175,12 +212,16 @@ def _step(module: str, arguments: list[str]) -> bool:
     return subprocess.run([sys.executable, "-m", module, *arguments], check=False).returncode != 0
 
 
+@ends_with_its_reader()
 def main() -> None:
     """The command: exit code 2 for bad input, 1 when something did not finish."""
     try:
         overrides, train, dry = split_arguments(sys.argv[1:])
-        configs = [compose_command("reproduce", words, lists=("probe",)) for words in overrides]
+        configs = [compose_command("reproduce", words, lists=("probe", "checkpoint")) for words in overrides]
         studies = [Study.from_config(cfg.study) for cfg in configs]
+        if not any(word.startswith(("data=", "--config-dir", "-cd")) for word in train):
+            for study in studies:
+                refuse_unknown(study, [configs[0].outputs])
         console.print(plan(studies, Path(configs[0].outputs), train))
         if dry:
             console.print(resources(studies, configs[0], train))
@@ -191,7 +232,9 @@ def main() -> None:
         complain("stopped; the same command goes on where it was")
         sys.exit(130)
     if failed:
-        complain(f"{failed} steps did not finish, see above; the same command runs only what is missing")
+        complain(
+            f"{failed} {'step' if failed == 1 else 'steps'} did not finish, see above; the same command runs only what is missing"
+        )
         sys.exit(1)
 
 

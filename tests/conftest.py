@@ -52,7 +52,7 @@ def run_cell():
     def run(cfg: DictConfig) -> Path:
         from hardlabels.train import train
 
-        return train(cfg, [])
+        return train(cfg)
 
     return run
 
@@ -78,3 +78,27 @@ def command(monkeypatch, capsys, tmp_path):
         return code, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture(scope="session")
+def check_same_run():
+    """Bit for bit: weights and optimizer state, metrics by epoch, predictions, results."""
+    return _check_same_run
+
+
+def _check_same_run(one: Path, other: Path) -> None:
+    import numpy as np
+    import torch
+
+    for name in ("best.ckpt", "last.ckpt"):
+        a, b = (torch.load(folder / name, weights_only=True) for folder in (one, other))
+        for key in a["state_dict"]:
+            assert torch.equal(a["state_dict"][key], b["state_dict"][key]), f"{name}: {key}"
+    states = [torch.load(folder / "last.ckpt", weights_only=True)["optimizer_states"][0]["state"] for folder in (one, other)]
+    for a, b in zip(states[0].values(), states[1].values(), strict=True):
+        assert torch.equal(a["momentum_buffer"], b["momentum_buffer"])
+    for name in ("history.csv", "result.json"):
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+    with np.load(one / "predictions.npz") as a, np.load(other / "predictions.npz") as b:
+        for key in a.files:
+            np.testing.assert_array_equal(a[key], b[key], err_msg=key)

@@ -11,20 +11,39 @@ import hardlabels
 
 PACKAGE = Path(hardlabels.__file__).parent
 ROOT = PACKAGE.parent
-STAGES = ["votes", "sources", "delivery", "learning", "metrics", "runs", "diagnostics", "statistics", "reporting"]
-BESIDE = {"randomness", "errors", "console", "configuration"}
+STAGES = [
+    "votes", "sources", "delivery", "learning", "metrics", "scoring", "runs", "inference", "diagnostics", "statistics",
+    "reporting", "comparing",
+]  # fmt: skip
+BESIDE = {"randomness", "errors", "console", "configuration", "stopping", "guard", "entry"}
 FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def module_name(file: Path) -> str:
+    """'hardlabels.runs.cell' of hardlabels/runs/cell.py; a package has the name of its folder."""
+    return file.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
+
+
+MODULES = {module_name(file): file for file in FILES}
+
+
+def imported_modules(file: Path) -> set[str]:
+    """The modules of this package that a file imports, inside of functions too; what only type checkers read is left out."""
+    tree = ast.parse(file.read_text())
+    checks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    left_out = {id(inner) for node in checks for statement in node.body for inner in ast.walk(statement)}
+    names = set()
+    for node in (node for node in ast.walk(tree) if id(node) not in left_out):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {full if (full := f"{node.module}.{alias.name}") in MODULES else node.module for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return (names & set(MODULES)) - {module_name(file)}
 
 
 def imports(file: Path) -> set[str]:
     """The parts of this package that a file imports: 'votes', 'runs', ..."""
-    names = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    return {name.split(".")[1] for name in names if name.startswith("hardlabels.")}
+    return {name.split(".")[1] for name in imported_modules(file) if "." in name}
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.parent != PACKAGE], ids=lambda f: str(f.relative_to(PACKAGE)))
@@ -33,6 +52,20 @@ def test_a_stage_imports_only_stages_before_it(file):
     # Adapters carry deliveries into other people's loops: they need the votes and the methods, nothing of ours that trains.
     before = {"votes", "delivery", "adapters"} if stage == "adapters" else set(STAGES[: STAGES.index(stage) + 1])
     assert imports(file) <= before | BESIDE
+
+
+def test_what_stands_beside_the_stages_imports_none_of_them():
+    for name in BESIDE:
+        assert imports(PACKAGE / f"{name}.py") <= BESIDE, name
+
+
+def test_no_module_imports_itself_by_a_detour():
+    """No cycle, imports inside of functions included: what can be imported on its own can be read on its own."""
+    graph = {name: imported_modules(file) for name, file in MODULES.items()}
+    while leaves := [name for name, needs in graph.items() if not needs & set(graph)]:
+        for name in leaves:
+            del graph[name]
+    assert not graph, f"a cycle among {sorted(graph)}"
 
 
 def test_learning_does_not_know_the_methods_or_the_metrics():
@@ -59,7 +92,7 @@ def test_randomness_comes_from_one_place():
 def test_a_method_is_two_files():
     """Each yaml names a class in delivery/; nothing else in the package names a method."""
     for yaml in (ROOT / "conf" / "method").glob("*.yaml"):
-        module = yaml.read_text().split("_target_: ")[1].split("\n")[0].rsplit(".", 1)[0]
+        module = yaml.read_text().split("delivery: ")[1].split("\n")[0].rsplit(".", 1)[0]
         assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
 
 

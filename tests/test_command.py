@@ -53,17 +53,27 @@ def test_a_mistake_in_the_last_cell_stops_the_grid_before_the_first(command, tin
     assert not list(tmp_path.rglob("history.csv"))
 
 
-def test_a_failing_cell_does_not_stop_the_others(command, tiny, tmp_path, monkeypatch):
-    from hardlabels.runs import execute
+def test_cells_that_would_share_a_folder_stop_the_grid_before_the_first(command, tiny, tmp_path):
+    code, _, err = command("-m", *tiny, "recipe.epochs=1,2", "seed=range(2)")
+    assert code == 2
+    assert "two cells of the grid would be one folder" in err
+    assert "recipe.epochs: 1 and 2" in err
+    assert not list(tmp_path.rglob("history.csv"))
+    code, _, err = command("-m", *tiny, "recipe.epochs=1,2", "run.tag='of${recipe.epochs}'")
+    assert code == 0, err
 
-    real = execute.make_network
+
+def test_a_failing_cell_does_not_stop_the_others(command, tiny, tmp_path, monkeypatch):
+    from hardlabels.runs.training import compose
+
+    real = compose.make_network
 
     def fails_for_seed_1(cfg, source):
         if cfg.seed == 1:
             raise RuntimeError("boom")
         return real(cfg, source)
 
-    monkeypatch.setattr(execute, "make_network", fails_for_seed_1)
+    monkeypatch.setattr(compose, "make_network", fails_for_seed_1)
     code, out, err = command("-m", *tiny, "seed=range(3)")
     assert code == 1
     assert "1 of 3 cells did not finish" in err
@@ -72,7 +82,7 @@ def test_a_failing_cell_does_not_stop_the_others(command, tiny, tmp_path, monkey
     assert "fails_for_seed_1" in (place / "seed=1/error.txt").read_text()
     assert [(place / f"seed={seed}/done").exists() for seed in range(3)] == [True, False, True]
 
-    monkeypatch.setattr(execute, "make_network", real)
+    monkeypatch.setattr(compose, "make_network", real)
     code, out, _ = command("-m", *tiny, "seed=range(3)")
     assert code == 0
     assert "2 finished already" in out

@@ -73,10 +73,10 @@ def test_runs_are_those_of_the_study_grouped_by_method_and_k_over_epochs(saved):
 
 def test_every_metric_it_shows_is_one_that_runs_log(saved, make_config, run_cell):
     from hardlabels.runs.directory import RunDirectory
-    from hardlabels.runs.wandb_run import final_metrics
+    from hardlabels.runs.views.wandb_result import summary_metrics
 
     directory = RunDirectory(run_cell(make_config("recipe.epochs=1")))
-    logged = {*directory.read_history()[0], *final_metrics(json.loads(directory.result.read_text()))}
+    logged = {*directory.read_history()[0], *summary_metrics(json.loads(directory.result.read_text()))}
     shown = {metric for configs in panels(saved).values() for config in configs for metric in config.get("metrics", [])}
     axes = {
         config[axis].split(":")[1]

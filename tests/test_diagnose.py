@@ -50,10 +50,49 @@ def test_a_probes_setting_is_given_under_its_name_and_shows_in_the_files_name(tw
     assert len(list(two_runs.rglob("dynamics,within=0.1.json"))) == 2
 
 
+def test_both_checkpoints_are_measured_unless_one_is_asked_for(two_runs, monkeypatch, capsys):
+    def names(*words):
+        for file in two_runs.rglob("diagnostics/*"):
+            file.unlink()
+        code, _, _ = run(
+            diagnose, monkeypatch, capsys, *SMALL, f"outputs={two_runs}", "probe=gradient_variance,cka,dynamics", *words
+        )
+        assert code == 0
+        return sorted(file.stem for file in two_runs.glob("studies/*/diagnostics/*.json")), sorted(
+            file.stem for file in two_runs.glob("synthetic/*/sls/K=all/seed=0/diagnostics/*.json")
+        )
+
+    both = ["gradient_variance", "gradient_variance,checkpoint=last"]
+    assert names() == (["cka", "cka,checkpoint=last"], ["dynamics", *both])
+    assert names("checkpoint=last") == (["cka,checkpoint=last"], ["dynamics", both[1]])
+    assert names("checkpoint=best") == (["cka"], ["dynamics", both[0]])
+    assert names("gradient_variance.checkpoint=last") == (["cka", "cka,checkpoint=last"], ["dynamics", both[1]])
+
+
+def test_a_grid_chooses_the_runs(two_runs, monkeypatch, capsys):
+    grid = "study.grid=[{method:[sls],K:[null],seed:[0]}]"
+    code, out, _ = run(diagnose, monkeypatch, capsys, *SMALL, f"outputs={two_runs}", "probe=dynamics", grid)
+    assert code == 0
+    assert "on 1 of 1 runs" in out
+    assert len(list(two_runs.rglob("dynamics.json"))) == 1
+
+
+def test_what_cannot_be_measured_is_one_line_a_probe_and_no_failure(two_runs, monkeypatch, capsys):
+    for file in two_runs.rglob("best.ckpt"):
+        file.unlink()
+    code, out, _ = run(diagnose, monkeypatch, capsys, *SMALL, f"outputs={two_runs}", "probe=gradient_variance,sparse_target")
+    assert code == 0
+    assert "2 measured, 0 measured already, 0 failed" in out
+    assert out.count("not measured: gradient_variance: best.ckpt is not there (soft K=all seed=0 and 1 more)") == 1
+    assert out.count("not applicable: sparse_target: with all votes the target is p itself") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["probe=nothing"], "probe must be one of barrier, cka"),
+        (["probe=cka", "checkpoint=first"], "probe cka: checkpoint must be one of best, last, got 'first'"),
+        (["probe=cka", "checkpoint=null"], "checkpoint must be best, last or best,last, got none"),
         (["study=nothing"], "nothing"),
         (["sturdy=main"], "sturdy"),
         (["device=abacus"], "device must be one"),

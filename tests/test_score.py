@@ -58,7 +58,7 @@ def test_a_small_example_by_hand(files, capsys, votes):
     assert values["total_variation"] == pytest.approx(0.25 / 4)
     assert values["hard_acc"] == 1
     assert values["ece_eqmass"] == pytest.approx((0.25 * 3 + 0.5) / 4)
-    assert list(values) == list(SCORES)
+    assert list(values) == [name for name in SCORES if name != "wasserstein"], "nobody said that cats and dogs are a scale"
 
 
 def test_values_are_those_of_the_metrics():
@@ -69,7 +69,8 @@ def test_values_are_those_of_the_metrics():
 
 def test_terms_and_sets_are_the_scores():
     log_q, votes, _ = simulated()
-    parts = {name: terms.mean() for name, terms in item_scores(log_q, votes.p).items()} | bootstrap.set_scores(log_q, votes.p)
+    terms = item_scores(log_q, votes.p, ordered=True)
+    parts = {name: of_items.mean() for name, of_items in terms.items()} | bootstrap.set_scores(log_q, votes.p)
     assert set(parts) == set(SCORES)
     assert parts == pytest.approx({name: spec.function(log_q, votes.p) for name, spec in SCORES.items()}, rel=1e-12)
 
@@ -98,8 +99,8 @@ def test_a_probability_of_zero_is_infinite_nll_and_strict_json(files, capsys):
 
 def test_resampling_against_a_plain_loop():
     log_q, votes, _ = simulated(n=30)
-    by_items = bootstrap.resample_items(log_q, votes.p, rng=stream(1, "items"), resamples=12)
-    by_votes = bootstrap.resample_votes(log_q, votes, rng=stream(1, "votes"), resamples=12)
+    by_items = bootstrap.resample_items(log_q, votes.p, rng=stream(1, "items"), resamples=12, ordered=True)
+    by_votes = bootstrap.resample_votes(log_q, votes, rng=stream(1, "votes"), resamples=12, ordered=True)
     items, other = stream(1, "items"), stream(1, "votes")
     for r in range(12):
         index, p = items.integers(30, size=30), other_votes(votes, other)
@@ -164,7 +165,7 @@ def test_the_interval_over_votes_covers_the_annotators(monkeypatch):
 
 def test_draws_depend_on_the_seed_alone():
     log_q, votes, _ = simulated()
-    one, again, other = (assess(log_q, votes, seed=seed, resamples=20) for seed in (0, 0, 1))
+    one, again, other = (assess(log_q, votes, seed=seed, resamples=20, ordered=True) for seed in (0, 0, 1))
     assert all(np.array_equal(one.by_items[name], again.by_items[name]) for name in SCORES)
     assert not np.array_equal(one.by_items["soft_nll"], other.by_items["soft_nll"])
 

@@ -1,8 +1,11 @@
 """A Lightning callback for your own LightningModule and loaders: every epoch has its own labels, also after a resume."""
 
+from typing import Any
+
 from lightning import Callback, LightningModule, Trainer
 
 from hardlabels.adapters.dataset import Delivered
+from hardlabels.errors import InputError
 
 
 class EpochCallback(Callback):
@@ -15,6 +18,7 @@ class EpochCallback(Callback):
 
     def __init__(self, data: Delivered):
         self.data = data
+        self._trained, self._reads = False, data.reads
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Before any iterator."""
@@ -30,3 +34,13 @@ class EpochCallback(Callback):
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Later epochs: their iterator is made after this hook."""
         self.data.start_epoch(trainer.current_epoch)
+
+    def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int) -> None:
+        """An epoch that a resumed fit only has to end has no batch."""
+        self._trained = True
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """A trainer that was given other data has trained on other labels."""
+        if self._trained and self.data.reads == self._reads:
+            raise InputError(f"epoch {self.data.epoch} read nothing from the delivered data set: the training loader needs it")
+        self._trained, self._reads = False, self.data.reads

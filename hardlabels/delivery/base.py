@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hardlabels.errors import InputError
+from hardlabels.randomness import MAX_SEED
 from hardlabels.votes import Votes
 
 FEWEST_VOTES = 2
@@ -19,7 +20,7 @@ class Delivery(ABC):
     nothing after this point asks which method runs. (A method that sets ``items`` returns M of them.) It is a pure function of
     (votes, seed, epoch): no state travels from one epoch to the next, so epochs may be asked for in any order, by any process.
 
-    A new method is a subclass in its own file here and a yaml in ``conf/method``.
+    A new method is a subclass in its own file here, with :meth:`in_epoch`, and a yaml in ``conf/method``.
     """
 
     needs_votes: ClassVar[bool] = False
@@ -37,13 +38,38 @@ class Delivery(ABC):
             )
         self.votes, self.seed = votes, seed
 
-    @abstractmethod
     def __call__(self, epoch: int) -> np.ndarray:
-        """The targets of this epoch."""
+        """The targets of this epoch; every method refuses what is no epoch (:func:`checked_epoch`), also where it ignores it."""
+        return self.in_epoch(checked_epoch(epoch))
+
+    @abstractmethod
+    def in_epoch(self, epoch: int) -> np.ndarray:
+        """The targets of this epoch, which is known to be one. What a method implements; callers call the object."""
 
     def mix(self, inputs: Any, targets: Any, *, epoch: int, step: int) -> tuple[Any, Any]:
         """Last change to a batch (torch tensors or arrays) before the loss. Most methods leave it as it is."""
+        checked_epoch(epoch)
         return inputs, targets
+
+
+def checked_epoch(epoch: object) -> int:
+    """The epoch as an ``int``: one rule and one message for all methods and adapters.
+
+    Python's and numpy's whole numbers from 0 to 2^32 - 1 (what a stream of :mod:`hardlabels.randomness` can count) are epochs.
+
+    Raises:
+        InputError: anything else. A negative number would count from the end of a list of votes, ``True`` would be epoch 1.
+
+    >>> checked_epoch(np.int64(3))
+    3
+    >>> checked_epoch(-1)
+    Traceback (most recent call last):
+    ...
+    hardlabels.errors.InputError: epoch must be a whole number 0 .. 4294967295, got -1
+    """
+    if isinstance(epoch, bool) or not isinstance(epoch, (int, np.integer)) or not 0 <= epoch <= MAX_SEED:
+        raise InputError(f"epoch must be a whole number 0 .. {MAX_SEED}, got {epoch!r}")
+    return int(epoch)
 
 
 def one_hot(labels: np.ndarray, num_classes: int) -> np.ndarray:

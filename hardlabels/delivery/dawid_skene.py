@@ -56,7 +56,7 @@ class DawidSkene(Delivery):
         require(tolerance >= 0, "method.tolerance", "a number, at least 0", tolerance)
         self._posterior = dawid_skene(votes, iterations=iterations, tolerance=tolerance)
 
-    def __call__(self, epoch: int) -> np.ndarray:
+    def in_epoch(self, epoch: int) -> np.ndarray:
         """The posterior, in every epoch."""
         return self._posterior.copy()
 

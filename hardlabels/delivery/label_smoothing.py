@@ -25,6 +25,6 @@ class LabelSmoothing(Delivery):
         require(0 <= smoothing <= 1, "method.smoothing", "in [0, 1]", smoothing)
         self.smoothing = smoothing
 
-    def __call__(self, epoch: int) -> np.ndarray:
+    def in_epoch(self, epoch: int) -> np.ndarray:
         """The smoothed majority, in every epoch."""
         return label_smoothing(self.votes, smoothing=self.smoothing)

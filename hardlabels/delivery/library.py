@@ -1,12 +1,16 @@
 """The methods as a library: ``deliver(votes, "sls", seed=0)``. Numpy only; torch is not imported."""
 
-from importlib import import_module
+from functools import lru_cache
 from typing import Any
 
 from hardlabels.delivery.base import Delivery
 from hardlabels.errors import InputError
+from hardlabels.guard import named_code
 from hardlabels.randomness import MAX_SEED
 from hardlabels.votes import Votes
+
+NO_SETTINGS = ("_target_", "_partial_", "delivery")
+"""What a method's yaml has beside the settings: how it becomes a LightningDataModule, and the class that delivers."""
 
 
 def deliver(votes: Votes, method: str, *, seed: int, **settings: Any) -> Delivery:
@@ -45,19 +49,19 @@ def deliver(votes: Votes, method: str, *, seed: int, **settings: Any) -> Deliver
         raise InputError(f"{method!r} is no method: expected one of {', '.join(known)}")
     config = known[method]
     for name in settings:
-        if name not in config or name in ("name", "_target_"):
-            own = ", ".join(key for key in config if key not in ("name", "_target_"))
+        if name not in config or name in NO_SETTINGS:
+            own = ", ".join(key for key in config if key not in NO_SETTINGS)
             raise InputError(f"{name!r} is no setting of {method!r}: expected {own or 'none'}")
-    module, _, kind = config["_target_"].rpartition(".")
-    chosen = {key: value for key, value in {**config, **settings}.items() if key not in ("name", "_target_")}
-    return getattr(import_module(module), kind)(votes, seed, **chosen)
+    chosen = {key: value for key, value in {**config, **settings}.items() if key not in NO_SETTINGS}
+    return named_code("delivery", config["delivery"], Delivery)(votes, seed, **chosen)
 
 
+@lru_cache(maxsize=1)
 def methods() -> dict[str, dict[str, Any]]:
-    """Every method there is a yaml for: its name, class (``_target_``) and settings with their defaults.
+    """Every method there is a yaml for, by its name: the class (``delivery``) and the settings with their defaults.
 
-    >>> methods()["sls"]
-    {'name': 'sls', '_target_': 'hardlabels.delivery.sls.SLS', 'hold': 1}
+    >>> [methods()["sls"][key] for key in ("delivery", "hold")]
+    ['hardlabels.delivery.sls.SLS', 1]
     """
     import yaml  # noqa: PLC0415 - only who asks for a method by its name waits for it
 

@@ -18,6 +18,6 @@ def majority(votes: Votes) -> np.ndarray:
 class Majority(Delivery):
     """``method=majority``."""
 
-    def __call__(self, epoch: int) -> np.ndarray:
+    def in_epoch(self, epoch: int) -> np.ndarray:
         """The majority, in every epoch."""
         return majority(self.votes)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hardlabels.delivery.base import Delivery, one_hot, require
+from hardlabels.delivery.base import Delivery, checked_epoch, one_hot, require
 from hardlabels.delivery.majority import majority
 from hardlabels.delivery.soft import soft
 from hardlabels.randomness import stream
@@ -41,11 +41,11 @@ class Mixup(Delivery):
         require(targets in ("majority", "soft"), "method.targets", "majority or soft", targets)
         self.alpha, self.targets = alpha, targets
 
-    def __call__(self, epoch: int) -> np.ndarray:
+    def in_epoch(self, epoch: int) -> np.ndarray:
         """The majority as one-hot rows, or p, in every epoch; pairs are mixed later, by :meth:`mix`."""
         return soft(self.votes) if self.targets == "soft" else one_hot(majority(self.votes), self.votes.num_classes)
 
     def mix(self, inputs: Any, targets: Any, *, epoch: int, step: int) -> tuple[Any, Any]:
         """Mix the batch with itself in another order; lambda and order are those of (seed, epoch, step)."""
-        rng = stream(self.seed, "mixup", epoch, step)
+        rng = stream(self.seed, "mixup", checked_epoch(epoch), step)
         return mixup(inputs, targets, weight=float(rng.beta(self.alpha, self.alpha)), partner=rng.permutation(len(inputs)))

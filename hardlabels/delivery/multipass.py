@@ -54,6 +54,6 @@ class Multipass(Delivery):
         require(isinstance(seed_offset, int) and seed_offset >= 0, "method.seed_offset", "an integer, at least 0", seed_offset)
         self._sequence = shuffle_votes(votes, stream(seed + seed_offset, "multipass"))
 
-    def __call__(self, epoch: int) -> np.ndarray:
+    def in_epoch(self, epoch: int) -> np.ndarray:
         """Place t mod m_i of each item's own sequence."""
         return self._sequence[self.votes.offsets[:-1] + epoch % self.votes.sizes].astype(np.int64)

@@ -28,6 +28,6 @@ class Repeated(Delivery):
         super().__init__(votes, seed)
         self.items, self._labels = repeated(votes)
 
-    def __call__(self, epoch: int) -> np.ndarray:
+    def in_epoch(self, epoch: int) -> np.ndarray:
         """All votes, in every epoch."""
         return self._labels.copy()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hardlabels.delivery.base import Delivery, require
+from hardlabels.delivery.base import Delivery, checked_epoch, require
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes
 
@@ -17,7 +17,7 @@ def sls(votes: Votes, *, seed: int, epoch: int, hold: int = 1) -> np.ndarray:
     >>> sls(votes, seed=0, epoch=4, hold=5).tolist() == sls(votes, seed=0, epoch=0, hold=5).tolist()
     True
     """
-    return votes.draw(stream(seed, "sls", epoch // hold))
+    return votes.draw(stream(seed, "sls", checked_epoch(epoch) // hold))
 
 
 class SLS(Delivery):
@@ -28,6 +28,6 @@ class SLS(Delivery):
         require(isinstance(hold, int) and hold >= 1, "method.hold", "a whole number of epochs, at least 1", hold)
         self.hold = hold
 
-    def __call__(self, epoch: int) -> np.ndarray:
+    def in_epoch(self, epoch: int) -> np.ndarray:
         """The labels drawn for the window of ``hold`` epochs that this one is in."""
         return sls(self.votes, seed=self.seed, epoch=epoch, hold=self.hold)

@@ -18,6 +18,6 @@ def soft(votes: Votes) -> np.ndarray:
 class Soft(Delivery):
     """``method=soft``."""
 
-    def __call__(self, epoch: int) -> np.ndarray:
+    def in_epoch(self, epoch: int) -> np.ndarray:
         """The distributions, in every epoch."""
         return soft(self.votes)

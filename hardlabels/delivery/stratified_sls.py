@@ -24,8 +24,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hardlabels.delivery.base import Delivery, require
-from hardlabels.randomness import MAX_SEED, stream
+from hardlabels.delivery.base import Delivery
+from hardlabels.randomness import stream
 from hardlabels.votes import Votes
 
 PARTS = 1 << 31
@@ -51,9 +51,8 @@ class StratifiedSLS(Delivery):
         super().__init__(votes, seed)
         self._first, self._class, self._share, self._phase = _ranked(votes, stream(seed, "stratified_sls"))
 
-    def __call__(self, epoch: int) -> np.ndarray:
+    def in_epoch(self, epoch: int) -> np.ndarray:
         """The labels of this epoch: every item asks its classes in turn."""
-        require(0 <= epoch <= MAX_SEED, "the epoch", f"0 .. {MAX_SEED}", epoch)
         labels = np.empty(len(self.votes), dtype=np.int64)
         whole = None if self.votes.has_votes else PARTS
         for start in range(0, len(labels), BLOCK_ITEMS):

@@ -5,9 +5,9 @@ normalisation decides what the line means. Running statistics that were averaged
 middle (stale), and may put its loss above ln C all by themselves; so every point is measured twice:
 
 - ``interpolated_bn``: all floating tensors of the state are interpolated, the running statistics among them;
-- ``reestimated_bn``: then the statistics are computed anew, at the ends too, on unaugmented images that *both* runs trained on.
-  Common ones, so that the line treats its two ends alike and evaluation items stay unseen: the whole training part for
-  runs of one seed, about 80 % of it for runs of two.
+- ``reestimated_bn``: then the statistics are computed anew, at the ends too, on unaugmented images that *both* runs may see: what
+  neither selects nor evaluates with. Runs of one seed have more of them in common than runs of two, but statistics of fewer
+  images are noisier, and noise looks like a barrier: every pair uses equally many (see :func:`common_items`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,6 +23,7 @@ from hardlabels.errors import InputError
 from hardlabels.learning.predict import predict
 from hardlabels.metrics import score
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.votes import Split
 
 CURVES = ("soft_nll", "soft_brier", "hard_acc", "ece_eqmass", "ent_corr")
 """What is measured along the line; on the slices the first of them, the loss."""
@@ -78,18 +79,48 @@ def reestimate_batch_norm(network: nn.Module, batches: Iterable[Tensor]) -> None
     network.eval()
 
 
+def common_items(a: Split, b: Split, total: int) -> tuple[np.ndarray, int]:
+    """The items that two runs may see, sorted, and how many of them to use so that all pairs of runs use equally many.
+
+    A run may see what it neither selects nor evaluates with (a recipe may have it train on a part of that only). Of N items, two
+    runs that hold out :math:`h_a` and :math:`h_b` have at least :math:`N - h_a - h_b` in common. That number is the same for all
+    seeds, whose parts differ in their items but not in their sizes.
+
+    Args:
+        a: a run's split.
+        b: the other run's.
+        total: N.
+
+    >>> a, b = (Split(np.array([0]), np.array([8]), np.array([last])) for last in (9, 7))
+    >>> items, number = common_items(a, b, 10)
+    >>> items.tolist(), number
+    ([0, 1, 2, 3, 4, 5, 6], 6)
+    """
+    held_out = [np.union1d(split.select, split.evaluate) for split in (a, b)]
+    return np.setdiff1d(np.arange(total), np.concatenate(held_out)), max(total - sum(map(len, held_out)), 0)
+
+
 def barrier(
-    a: FinishedRun, b: FinishedRun, *, points: int, chunk: int, max_items: int | None, bn_items: int | None, device: str
+    a: FinishedRun,
+    b: FinishedRun,
+    *,
+    checkpoint: str,
+    points: int,
+    chunk: int,
+    max_items: int | None,
+    max_bn_items: int | None,
+    device: str,
 ) -> Iterator[tuple[str, Any]]:
     """The curves along the line from ``a`` (alpha 0) to ``b`` (alpha 1), and their barriers.
 
     Args:
         a: a finished run.
         b: another one of the same data and shape.
+        checkpoint: ``best`` or ``last``, of both.
         points: on the line, both ends included.
         chunk: items at a time.
         max_items: evaluate at most this many items; ``None`` all that the runs share.
-        bn_items: re-estimate BN on at most this many training items; ``None`` all common ones.
+        max_bn_items: re-estimate BN on at most this many items; ``None`` as many as every pair has.
         device: where to compute.
 
     Yields:
@@ -97,23 +128,27 @@ def barrier(
         those of the other ``CURVES`` too; ``<slice>/barrier_<variant>``, and ``<slice>/barrier_at_<variant>``, the alpha of the
         maximum.
     """
-    for name, value, least in (("points", points, 3), ("chunk", chunk, 1)):
-        if value < least:
+    for name, value, least in (("points", points, 3), ("chunk", chunk, 1), ("max_bn_items", max_bn_items, 2)):
+        if value is not None and value < least:
             raise InputError(f"{name} must be at least {least}, got {value}")
     items = np.sort(choose_items(shared_items(a, b), max_items, "barrier items"))
     # In random order: in a source that is sorted by class, a chunk would not look like the data.
-    common = choose_items(np.intersect1d(a.split.train, b.split.train), bn_items, "barrier bn items")
-    if len(common) < 2:
-        raise InputError(f"{a.path} and {b.path} have {len(common)} training items in common; BN statistics need at least 2")
-    ends = a.network("best", device).state_dict(), b.network("best", device).state_dict()
-    network = a.network("best", device)
+    common, number = common_items(a.split, b.split, len(a.source))
+    number = min(number, max_bn_items or number)
+    if number < 2:
+        raise InputError(
+            f"pairs of runs such as {a.path} and {b.path} share {number} items to see; BN statistics need at least 2"
+        )
+    common = choose_items(common, number, "barrier bn items")
+    ends = a.network(checkpoint, device).state_dict(), b.network(checkpoint, device).state_dict()
+    network = a.network(checkpoint, device)
     alpha = np.linspace(0, 1, points)
     logits: dict[str, list[np.ndarray]] = {"interpolated_bn": [], "reestimated_bn": []}
     for step in alpha:
         network.load_state_dict(interpolate(*ends, float(step)))
-        logits["interpolated_bn"].append(predict(network, a.source, items, batch_size=chunk))
+        logits["interpolated_bn"].append(predict(network, a.prepared, items, batch_size=chunk))
         reestimate_batch_norm(network, (a.inputs(part, device) for part in chunks(common, chunk)))
-        logits["reestimated_bn"].append(predict(network, a.source, items, batch_size=chunk))
+        logits["reestimated_bn"].append(predict(network, a.prepared, items, batch_size=chunk))
 
     yield from (("alpha", alpha.tolist()), ("bn_items", len(common)))
     p = a.source.votes.p[items]

@@ -67,12 +67,13 @@ def hsic_1(x: np.ndarray, y: np.ndarray) -> float:
     return float((trace + k_sum.sum() * l_sum.sum() / ((n - 1) * (n - 2)) - 2 / (n - 2) * (k_sum @ l_sum)) / (n * (n - 3)))
 
 
-def cka(a: FinishedRun, b: FinishedRun, *, chunk: int, device: str) -> Iterator[tuple[str, Any]]:
-    """CKA of the penultimate features of two best networks, on the images that neither trained on.
+def cka(a: FinishedRun, b: FinishedRun, *, checkpoint: str, chunk: int, device: str) -> Iterator[tuple[str, Any]]:
+    """CKA of the penultimate features of two networks, on the images that neither trained on.
 
     Args:
         a: a finished run.
         b: another one on the same data; the widths may differ.
+        checkpoint: ``best`` or ``last``, of both.
         chunk: images at a time.
         device: where the features are computed; CKA itself is float64 on the CPU.
 
@@ -80,7 +81,7 @@ def cka(a: FinishedRun, b: FinishedRun, *, chunk: int, device: str) -> Iterator[
         ``<slice>/items``, ``<slice>/cka`` and ``<slice>/cka_debiased``; and ``features``, d of both networks.
     """
     items = shared_items(a, b)
-    x, y = (penultimate(run, run.network("best", device), items, chunk=chunk) for run in (a, b))
+    x, y = (penultimate(run, run.network(checkpoint, device), items, chunk=chunk) for run in (a, b))
     yield "features", [x.shape[1], y.shape[1]]
     for name, inside in item_slices(a, items).items():
         enough = int(inside.sum()) > 1

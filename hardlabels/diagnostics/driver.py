@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hardlabels.console import bars, complain
-from hardlabels.diagnostics.probe import Probe, matched_pairs
+from hardlabels.diagnostics.probe import OF_IMAGES, NotApplicableError, Probe, matched_pairs
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.environment import code_version
@@ -26,12 +26,31 @@ EVERY = 10.0
 
 @dataclass
 class Tally:
-    """What came of the probes: numbers, and the reasons of what did not work."""
+    """What came of the probes.
+
+    Attributes:
+        computed: measured now.
+        skipped: measured before, with the same settings.
+        lacking: reason to the runs (or pairs) that lack what a probe reads.
+        not_applicable: reason to the runs (or pairs) for which a probe has no meaning.
+        failed: one line for each measurement that did not work.
+    """
 
     computed: int = 0
     skipped: int = 0
-    lacking: list[str] = field(default_factory=list)
+    lacking: dict[str, list[str]] = field(default_factory=dict)
+    not_applicable: dict[str, list[str]] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
+
+
+def told_once(reasons: dict[str, list[str]]) -> list[str]:
+    """One line for each reason, with the first run that it holds for and the number of the others.
+
+    >>> told_once({"cka: best.ckpt is not there": ["sls K=5 seed=0", "sls K=5 seed=1"], "no pair": []})
+    ['cka: best.ckpt is not there (sls K=5 seed=0 and 1 more)', 'no pair']
+    """
+    more = {why: f" and {len(runs) - 1} more" if len(runs) > 1 else "" for why, runs in reasons.items()}
+    return [f"{why} ({runs[0]}{more[why]})" if runs else why for why, runs in reasons.items()]
 
 
 def run_probes(probes: Iterable[Probe], folders: dict[Cell, Path], study_folder: Path, *, device: str) -> Tally:
@@ -44,10 +63,14 @@ def run_probes(probes: Iterable[Probe], folders: dict[Cell, Path], study_folder:
         device: "cpu", "cuda", ...
     """
     probes, tally = list(probes), Tally()
+    runs = {cell: FinishedRun(path) for cell, path in folders.items()}
+    for probe in list(probes):
+        if (why := _why_without_meaning(probe, runs)) is not None:
+            tally.not_applicable[f"{probe.file}: {why}"] = list(map(str, runs))
+            probes.remove(probe)
     for probe in probes:
         if probe.before is not None:
             probe.before(**probe.settings, **probe.where)
-    runs = {cell: FinishedRun(path) for cell, path in folders.items()}
     for probe in probes:
         if probe.over == "run":
             _over_runs(probe, list(runs.values()), tally, device)
@@ -55,16 +78,32 @@ def run_probes(probes: Iterable[Probe], folders: dict[Cell, Path], study_folder:
             pairs = [(runs[a], runs[b]) for a, b in matched_pairs(runs, probe.pairs)]
             if not pairs:
                 wanted = "; ".join(f"{' and '.join(entry['methods'])}, {entry['seeds']} seeds" for entry in probe.pairs)
-                tally.lacking.append(f"{probe.name}: no two finished runs of one data set, recipe and K make a pair ({wanted})")
-            _over_pairs(probe, pairs, study_folder / FOLDER / f"{probe.name}.json", tally, device)
+                tally.lacking[f"{probe.name}: no two finished runs of one data set, recipe and K make a pair: {wanted}"] = []
+            _over_pairs(probe, pairs, study_folder / FOLDER / f"{probe.file}.json", tally, device)
     return tally
 
 
+def _why_without_meaning(probe: Probe, runs: dict[Cell, FinishedRun]) -> str | None:
+    """Why no run can have this probe, None where one can: no file is asked for, or downloaded, where none can."""
+    if probe.name not in OF_IMAGES:
+        return None
+    others = []
+    for run in {cell.data: run for cell, run in reversed(runs.items())}.values():
+        try:
+            source = run.source
+        except InputError:  # the data are not here, and the probe will say so
+            return None
+        if source.has_images:
+            return None
+        others.append(f"the items of {source.name!r} are {source.kind}")
+    return f"it asks about images, and {', '.join(others)}"
+
+
 def _over_runs(probe: Probe, runs: list[FinishedRun], tally: Tally, device: str) -> None:
-    for run in _counted(probe.name, runs):
-        file = run.path / FOLDER / f"{probe.name}.json"
+    for run in _counted(probe.file, runs):
+        file = run.path / FOLDER / f"{probe.file}.json"
         saved = _load(file)
-        if saved.get("settings") == probe.settings and saved.get("fingerprint") == run.fingerprint:
+        if probe.measured(saved) and saved.get("fingerprint") == run.fingerprint:
             tally.skipped += 1
             continue
         values = _attempt(probe, (run,), tally, device)
@@ -89,7 +128,7 @@ def _over_runs(probe: Probe, runs: list[FinishedRun], tally: Tally, device: str)
 
 def _over_pairs(probe: Probe, pairs: list[tuple[FinishedRun, FinishedRun]], file: Path, tally: Tally, device: str) -> None:
     saved = _load(file)
-    entries = list(saved.get("pairs", [])) if saved.get("settings") == probe.settings else []
+    entries = list(saved.get("pairs", [])) if probe.measured(saved) else []
     done = {(entry["a"], entry["b"], *entry["fingerprints"]) for entry in entries}
     pictures = _load_arrays(file.with_suffix(".npz"))
     about = {"probe": probe.name, "settings": probe.settings, "version": code_version()}
@@ -101,7 +140,7 @@ def _over_pairs(probe: Probe, pairs: list[tuple[FinishedRun, FinishedRun]], file
         write_json(file, {**about, "pairs": sorted(entries, key=lambda entry: (entry["a"], entry["b"]))})
 
     try:
-        for a, b in _counted(probe.name, pairs):
+        for a, b in _counted(probe.file, pairs):
             names, fingerprints = [str(run.cell.folder) for run in (a, b)], [a.fingerprint, b.fingerprint]
             if (*names, *fingerprints) in done:
                 tally.skipped += 1
@@ -129,8 +168,8 @@ def _attempt(
     """(values for JSON, arrays for an npz, seconds), or None, with the reason in the tally."""
     who = " and ".join(str(run.cell) for run in runs)
     for run in runs:
-        if (why := probe.lacks(run.directory)) is not None:
-            tally.lacking.append(f"{probe.name} of {who}: {why}")
+        if (missing := probe.lacks(run.directory)) is not None:
+            _note(tally.lacking, f"{probe.name}: {missing} is not there", who)
             return None
     start, numbers, arrays = time.monotonic(), {}, {}
     try:
@@ -139,13 +178,22 @@ def _attempt(
                 arrays[name] = value
             else:
                 numbers[name] = _plain(value)
+    except NotApplicableError as error:
+        _note(tally.not_applicable, f"{probe.name}: {error}", who)
+        return None
     except Exception as error:
-        tally.failed.append(f"{probe.name} of {who}: {type(error).__name__}: {error}")
+        tally.failed.append(f"{probe.file} of {who}: {type(error).__name__}: {error}")
         if not isinstance(error, InputError):
             complain(traceback.format_exc())
         return None
     tally.computed += 1
     return numbers, arrays, round(time.monotonic() - start, 2)
+
+
+def _note(reasons: dict[str, list[str]], why: str, who: str) -> None:
+    """Add a run (or pair) to those of a reason; once, although both of its checkpoints may give it."""
+    if who not in reasons.setdefault(why, []):
+        reasons[why].append(who)
 
 
 def _counted(name: str, things: list[Any]) -> Iterator[Any]:

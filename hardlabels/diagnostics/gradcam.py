@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from hardlabels.diagnostics.correlation import CONSTANT, pearson
 from hardlabels.diagnostics.items import chunks, item_slices, shared_items
+from hardlabels.diagnostics.probe import NotApplicableError
 from hardlabels.errors import InputError
 from hardlabels.runs.finished import FinishedRun
 
@@ -57,7 +58,7 @@ def example_places(entropy: np.ndarray, examples: int) -> np.ndarray:
 
 
 def gradcam(
-    a: FinishedRun, b: FinishedRun, *, layer: str, target: str, chunk: int, examples: int, device: str
+    a: FinishedRun, b: FinishedRun, *, checkpoint: str, layer: str, target: str, chunk: int, examples: int, device: str
 ) -> Iterator[tuple[str, Any]]:
     """Pearson correlation of the two networks' maps, image by image, averaged over the images that neither trained on.
 
@@ -66,7 +67,8 @@ def gradcam(
     Args:
         a: a finished run.
         b: another one on the same data.
-        layer: the stage whose channels are weighted.
+        checkpoint: ``best`` or ``last``, of both.
+        layer: the stage whose channels are weighted; a network with an encoder takes the encoder's last one in its place.
         target: the class that is explained: ``majority``, the annotators' majority label, the same for both networks; or
             ``predicted``, each network's own choice, so that maps may differ because predictions do.
         chunk: images at a time.
@@ -80,9 +82,15 @@ def gradcam(
     if target not in TARGETS:
         raise InputError(f"target must be one of {', '.join(TARGETS)}, got {target!r}")
     if not a.source.has_images:
-        raise InputError(f"gradcam asks where in an image a network looks, and the items of {a.source.name!r} are vectors")
+        raise NotApplicableError(
+            f"it asks where in an image a network looks, and the items of {a.source.name!r} are {a.source.kind}"
+        )
+    if not a.prepared.has_images:
+        raise NotApplicableError("it asks where in an image a network looks, and this one sees features of a frozen encoder")
     items = shared_items(a, b)
-    votes, networks = a.source.votes, (a.network("best", device), b.network("best", device))
+    votes, networks = a.source.votes, (a.network(checkpoint, device), b.network(checkpoint, device))
+    if hasattr(networks[0], "map_layer"):  # an encoder knows its own last maps
+        layer = networks[0].map_layer()  # type: ignore[operator]
     shown = example_places(votes.entropy[items], examples)
     kept: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     correlation = np.empty(len(items))
@@ -102,7 +110,7 @@ def gradcam(
         yield f"{name}/correlation", float(found.mean()) if len(found) else None
     if len(shown):
         yield "example_position", items[shown]
-        yield "example_image", a.source.inputs[items[shown]]
+        yield "example_image", a.source.shown[items[shown]]
         yield "example_map_a", np.stack([kept[int(place)][0] for place in shown])
         yield "example_map_b", np.stack([kept[int(place)][1] for place in shown])
         yield "example_correlation", correlation[shown]

@@ -66,14 +66,15 @@ def sampled_variance(q: np.ndarray, votes: Votes, draws: int, seed: int) -> np.n
     return (np.maximum(squares - np.square(total).sum(1) / draws, 0.0) / (draws - 1)).round(DECIMALS)
 
 
-def gradient_variance(run: FinishedRun, *, draws: int, chunk: int, device: str) -> Iterator[tuple[str, Any]]:
-    r"""Variance of the last layer's gradient at the best checkpoint, item by item, and its Spearman with annotator entropy.
+def gradient_variance(run: FinishedRun, *, checkpoint: str, draws: int, chunk: int, device: str) -> Iterator[tuple[str, Any]]:
+    r"""Variance of the last layer's gradient, item by item, and its Spearman with annotator entropy.
 
     On the evaluation items, with the full p: what SLS would do there with all votes.
 
     Args:
         run: a finished run.
-        draws: labels an item for the Monte-Carlo estimate.
+        checkpoint: ``best`` or ``last``.
+        draws: labels per item for the Monte-Carlo estimate.
         chunk: images at a time.
         device: where the features are computed.
 
@@ -83,7 +84,7 @@ def gradient_variance(run: FinishedRun, *, draws: int, chunk: int, device: str) 
         over the squared mean gradient, :math:`(1 - \|p\|^2) / \|q - p\|^2`); arrays ``item_position``, ``item_variance`` and
         ``item_entropy``, (n,).
     """
-    items, network = run.split.evaluate, run.network("best", device)
+    items, network = run.split.evaluate, run.network(checkpoint, device)
     head = cast(nn.Linear, network.fc)
     h = penultimate(run, network, items, chunk=chunk)
     weight = head.weight.detach().cpu().double().numpy()

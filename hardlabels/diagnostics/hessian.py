@@ -1,4 +1,4 @@
-"""Curvature at the best checkpoint: lambda_max, lambda_min and trace of the Hessian of the soft cross-entropy."""
+"""Curvature at a checkpoint: lambda_max, lambda_min and trace of the Hessian of the soft cross-entropy."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -71,6 +71,7 @@ class _Chunks:
 def hessian(
     run: FinishedRun,
     *,
+    checkpoint: str,
     protocol: str,
     tolerance: float,
     trace_tolerance: float,
@@ -81,10 +82,11 @@ def hessian(
     items: int | None,
     device: str,
 ) -> Iterator[tuple[str, Any]]:
-    """Curvature of the soft cross-entropy on the evaluation items, best checkpoint, eval mode, batch normalisation frozen.
+    """Curvature of the soft cross-entropy on the evaluation items, in eval mode, batch normalisation frozen.
 
     Args:
         run: a finished run.
+        checkpoint: ``best`` or ``last``.
         protocol: ``default`` (Lanczos, Hutch++) or ``paper`` (power iteration, Hutchinson).
         tolerance: eigenvalues: residual over magnitude.
         trace_tolerance: trace: standard error over magnitude.
@@ -101,7 +103,7 @@ def hessian(
         where the slice is empty. ``trace_products`` does not count the Lanczos products that it reuses.
     """
     _check(protocol, tolerance, trace_tolerance, max_products, slices)
-    network = run.network("best", device)
+    network = run.network(checkpoint, device)
     weights = [parameter.detach() for parameter in network.parameters() if parameter.requires_grad]
     yield "parameters", sum(weight.numel() for weight in weights)
     yield "weight_norm", float(torch.stack([weight.norm() for weight in weights]).norm())

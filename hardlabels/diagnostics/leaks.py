@@ -45,13 +45,13 @@ def _digest(image: np.ndarray) -> bytes:
 
 def refuse_copies(outliers: Outliers, source: Source) -> None:
     """Refuse outliers that are images of the run's own data, or of another shape."""
-    ours, theirs = source.inputs.shape[1:], outliers.images.shape[1:]
+    ours, theirs = source.shown.shape[1:], outliers.images.shape[1:]
     if ours != theirs:
         raise InputError(
             f"the ood probe needs {'x'.join(map(str, theirs))} inputs for the set {outliers.name}, but the images of "
             f"{source.name} are {'x'.join(map(str, ours))}: ood.sets=[noise] has outliers of any shape"
         )
-    found = copies(outliers.images, source.inputs)
+    found = copies(outliers.images, source.shown)
     if len(found):
         position, item = found[0]
         raise InputError(

@@ -16,6 +16,7 @@ from hardlabels.diagnostics.detection import detection_scores, histogram, roc_co
 from hardlabels.diagnostics.detectors import DETECTORS, LOGIT_DETECTORS, knn, odin
 from hardlabels.diagnostics.items import choose_items
 from hardlabels.diagnostics.leaks import refuse_copies, refuse_overlap
+from hardlabels.diagnostics.probe import NotApplicableError
 from hardlabels.errors import InputError
 from hardlabels.learning.augment import normalise
 from hardlabels.runs.finished import FinishedRun
@@ -40,7 +41,7 @@ def outlier_scores(
     knn_k: int,
     device: str,
 ) -> dict[str, np.ndarray]:
-    """Detector to (n,) float64 scores of uint8 images, normalised as the run's own. ``train_features`` are for KNN only."""
+    """Detector to (n,) float64 scores of uint8 images, or of vectors, normalised as the run's. ``train_features`` are for KNN."""
     features, logits = forward(network, images, source, device)
     scores = {name: LOGIT_DETECTORS[name](logits) for name in detectors if name in LOGIT_DETECTORS}
     if "odin" in detectors:
@@ -127,14 +128,19 @@ def ood(
     ready(sets=sets, detectors=detectors, files=files)
     source, split = run.source, run.split
     if not source.has_images:
-        raise InputError(f"ood holds outlier images against a run's own, and the items of {source.name!r} are {source.kind}")
+        raise NotApplicableError(
+            f"it holds outlier images against a run's own, and the items of {source.name!r} are {source.kind}"
+        )
+    if "odin" in detectors and not run.prepared.has_images:
+        detectors = [name for name in detectors if name != "odin"]
+        yield "left_out", {"odin": "it changes pixels, and this network sees features of a frozen encoder"}
     refuse_overlap(split.evaluate, split.train)
     if not np.array_equal(split.evaluate, run.predictions["index"]):
         raise InputError(f"{run.path}: the evaluation split is not the one that {run.directory.predictions.name} was written for")
     items = split.evaluate[_some(len(split.evaluate), max_items, "evaluation items")]
     outliers = _read(sets, files)
     if "noise" in sets:
-        outliers = {**outliers, "noise": noise(len(split.evaluate), source.inputs.shape[1:])}
+        outliers = {**outliers, "noise": noise(len(split.evaluate), source.shown.shape[1:])}
     for name in sets:
         refuse_copies(outliers[name], source)
     kept = {name: _some(len(outliers[name]), max_items, name) for name in sets}
@@ -142,17 +148,18 @@ def ood(
     about = {name: {"items": len(kept[name]), "of": len(outliers[name]), "content": outliers[name].content} for name in sets}
     yield "sets", about
 
+    prepared = run.prepared  # images, or what the run's encoder makes of them
     network = run.network(checkpoint, device).requires_grad_(False)  # ODIN asks for the gradient of its input alone
     settings: dict[str, Any] = {
         "detectors": detectors,
         "odin_settings": {"temperature": odin_temperature, "epsilon": odin_epsilon, "formula": odin_formula},
-        "train_features": forward(network, source.inputs[split.train], source, device)[0] if "knn" in detectors else None,
+        "train_features": forward(network, prepared.inputs[split.train], prepared, device)[0] if "knn" in detectors else None,
         "knn_k": knn_k,
         "device": device,
     }
-    inside = outlier_scores(network, source.inputs[items], source, **settings)
+    inside = outlier_scores(network, prepared.inputs[items], prepared, **settings)
     for name in sets:
-        outside = outlier_scores(network, outliers[name].images[kept[name]], source, **settings)
+        outside = outlier_scores(network, run.foreign(outliers[name].images[kept[name]]), prepared, **settings)
         for detector in detectors:
             for quantity, value in comparison(inside[detector], outside[detector], bins):
                 yield f"{name}/{detector}/{quantity}", value

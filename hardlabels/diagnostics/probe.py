@@ -9,15 +9,25 @@ from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.configuration import CONF
 from hardlabels.errors import InputError
+from hardlabels.guard import locate, probe_function
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.targets import locate, probe_function
 
 # Keys of a probe's yaml that are no arguments of its function.
 ABOUT = ("name", "_target_", "over", "needs", "pairs", "before")
 WHERE = ("files",)  # an argument, but about places: it changes no value
-NEEDS = {"checkpoint": "best", "predictions": "predictions", "history": "history"}
+NEEDS = ("checkpoint", "predictions", "history")
 SEEDS = ("same", "cross")
+OF_IMAGES = ("gradcam", "ood")
+"""Probes that only images can have."""
+CHECKPOINTS = ("best", "last")
+
+
+class NotApplicableError(InputError):
+    """A probe's question has no meaning for this run, whatever the settings: where in an image does it look, asked of a text.
+
+    The message is the same for all runs alike, so that it can be told once for all of them.
+    """
 
 
 @dataclass(frozen=True)
@@ -25,12 +35,13 @@ class Probe:
     """A probe with its settings.
 
     Args:
-        name: its file's name in ``diagnostics/``: the yaml's, with each setting that is neither the yaml's nor the study's own
-            (``hessian,protocol=paper``).
+        name: the yaml's, with each setting that is neither the yaml's nor the study's own (``hessian,protocol=paper``). Tables
+            and figures ask for the yaml's name alone. The checkpoint is not part of it.
         function: of a run (``over: run``) or two (``over: pairs``); yields (name, value).
         over: run or pairs.
-        needs: which file of a run it reads, a key of ``NEEDS``.
-        settings: keyword arguments that decide the values; recorded with them.
+        needs: which file of a run it reads, one of ``NEEDS``.
+        settings: keyword arguments that decide the values; recorded with them. Every probe of a network has ``checkpoint`` among
+            them.
         where: keyword arguments that do not (where files are).
         pairs: which pairs: {methods: [a, b], seeds: same | cross}.
         before: called with all arguments before any run is touched; refuses missing files.
@@ -56,13 +67,15 @@ class Probe:
         given: Any = OmegaConf.to_container(cfg, resolve=True)
         plain: Any = OmegaConf.load(CONF / "diagnostic" / f"{given['name']}.yaml")
         settings = {key: value for key, value in given.items() if key not in (*ABOUT, *WHERE)}
+        settable = [key for key in settings if key != "checkpoint"]
         for key, value in (own or {}).items():
-            if key not in settings:
-                raise InputError(f"the study's settings of {given['name']} must be among {', '.join(settings)}, got {key!r}")
+            if key not in settable:
+                raise InputError(f"the study's settings of {given['name']} must be among {', '.join(settable)}, got {key!r}")
             settings[key] = value if settings[key] == plain.get(key) else settings[key]
         usual = {**plain, **(own or {})}
-        changed = [f"{key}={_word(value)}" for key, value in settings.items() if usual.get(key) != value]
-        for field, allowed in (("over", ("run", "pairs")), ("needs", tuple(NEEDS))):
+        changed = [f"{key}={_word(settings[key])}" for key in settable if usual.get(key) != settings[key]]
+        choices = {"over": ("run", "pairs"), "needs": NEEDS}
+        for field, allowed in {**choices, **({"checkpoint": CHECKPOINTS} if "checkpoint" in settings else {})}.items():
             if given.get(field) not in allowed:
                 raise InputError(f"probe {given['name']}: {field} must be one of {', '.join(allowed)}, got {given.get(field)!r}")
         return cls(
@@ -76,10 +89,25 @@ class Probe:
             locate(f"{given['name']}.before", given["before"]) if given.get("before") else None,
         )
 
+    @property
+    def file(self) -> str:
+        """Its files' name in ``diagnostics/``, without the ending: ``hessian``, and ``hessian,checkpoint=last``."""
+        return self.name if self.settings.get("checkpoint", "best") == "best" else f"{self.name},checkpoint=last"
+
+    def measured(self, saved: Mapping[str, Any]) -> bool:
+        """Whether a file's content, which may be of an earlier version, was measured as this probe measures.
+
+        Files without a checkpoint among their settings are older than this setting: they are of the best one.
+        """
+        settings = saved.get("settings")
+        if saved.get("probe") != self.name or not isinstance(settings, dict):
+            return False
+        return {"checkpoint": "best", **settings} == {"checkpoint": "best", **self.settings}
+
     def lacks(self, directory: RunDirectory) -> str | None:
-        """What a run lacks for this probe, in words; None where it has everything."""
-        path = getattr(directory, NEEDS[self.needs])
-        return None if path.is_file() else f"{path} is not there"
+        """The name of the file that a run lacks for this probe; None where it has everything."""
+        path = getattr(directory, self.settings.get("checkpoint", "best") if self.needs == "checkpoint" else self.needs)
+        return None if path.is_file() else path.name
 
 
 def matched_pairs(cells: Iterable[Cell], wanted: Iterable[dict[str, Any]]) -> Iterator[tuple[Cell, Cell]]:

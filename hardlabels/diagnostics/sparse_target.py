@@ -4,10 +4,11 @@ The paper: "improvements over soft labels remain near zero in the lowest-error b
 the JS distance (or L1) of "the sparse empirical target" from "the full annotator distribution". It does not say on which items,
 nor how the bins are cut. Ours:
 
-- ``items: evaluate`` (from saved predictions): nothing was trained on these items, so their K-vote target is the one that the
-  run's own subsample draws for them. It can matter only through what kind of item it is: an ambiguous item has both a poor K-vote
-  target and more to gain. Hence the correlation given annotator entropy beside the plain one.
-- ``items: train`` (needs the checkpoints): the items whose K-vote target was in the loss, where the target itself can do harm.
+- The probe ``sparse_target_train`` (``items: train``, needs the checkpoints): the items whose K-vote target was in the loss, so
+  that the target itself can do harm. The claim is about these.
+- The probe ``sparse_target`` (``items: evaluate``, from saved predictions): nothing was trained on these items, so their K-vote
+  target is the one that the run's own subsample draws for them. It can matter only through what kind of item it is: an ambiguous
+  item has both a poor K-vote target and more to gain. Hence the correlation given annotator entropy beside the plain one.
 - Bins of equal count, upper end included. Tied distances share a bin: the items whose K votes give p exactly (all unanimous ones
   among them) are one.
 """
@@ -20,6 +21,7 @@ from scipy.special import log_softmax
 
 from hardlabels.diagnostics.correlation import partial_spearman, spearman
 from hardlabels.diagnostics.items import item_slices
+from hardlabels.diagnostics.probe import NotApplicableError
 from hardlabels.errors import InputError
 from hardlabels.learning.predict import predict
 from hardlabels.metrics.scores import item_nll
@@ -66,31 +68,35 @@ def bin_by_distance(distance: np.ndarray, improvement: np.ndarray, bins: int) ->
     return table
 
 
-def sparse_target(a: FinishedRun, b: FinishedRun, *, items: str, bins: int, device: str) -> Iterator[tuple[str, Any]]:
+def sparse_target(
+    a: FinishedRun, b: FinishedRun, *, checkpoint: str, items: str, bins: int, device: str
+) -> Iterator[tuple[str, Any]]:
     r"""Improvement of hard delivery ``a`` over soft labels ``b``, item by item, against the error of their common K-vote target.
 
-    Improvement: :math:`H(p_i, q^b_i) - H(p_i, q^a_i)`, soft NLL against the full p at the best checkpoints; above 0 where ``a``
-    is better.
+    Improvement: :math:`H(p_i, q^b_i) - H(p_i, q^a_i)`, soft NLL against the full p; above 0 where ``a`` is better.
 
     Args:
         a: a finished run of K votes with hard delivery.
         b: the run with soft labels of the same K and seed, so that both learn from the same K votes.
+        checkpoint: ``best`` or ``last``, of both.
         items: ``evaluate`` or ``train``.
         bins: how many, at most.
         device: where to compute; not needed for ``evaluate``.
 
     Yields:
         on each slice ``items``, ``improvement`` (mean) and, for ``js`` and ``l1``, ``<distance>_spearman``,
-        ``<distance>_spearman_given_entropy`` and ``<distance>_bins`` (see :func:`bin_by_distance`). Only ``reason`` for K = all.
+        ``<distance>_spearman_given_entropy`` and ``<distance>_bins`` (see :func:`bin_by_distance`).
+
+    Raises:
+        NotApplicableError: when the runs use all votes.
     """
     if items not in ITEMS:
         raise InputError(f"items must be one of {', '.join(ITEMS)}, got {items!r}")
     if a.cell.K is None or b.cell.K is None:
-        yield "reason", "K = all: the target is p itself, there is no distance to bin by"
-        return
+        raise NotApplicableError("with all votes the target is p itself, so that there is no distance to bin by")
     if (a.cell.K, a.cell.seed) != (b.cell.K, b.cell.seed) or not np.array_equal(a.sparse_p, b.sparse_p):
         raise InputError(f"two runs with the same K votes are needed, got {a.path} and {b.path}")
-    index, logits_a, logits_b = _predictions(a, b, items, device)
+    index, logits_a, logits_b = _predictions(a, b, checkpoint, items, device)
     votes = a.source.votes
     p = votes.p[index]
     nll_a, nll_b = (item_nll(log_softmax(logits.astype(np.float64), axis=1), p) for logits in (logits_a, logits_b))
@@ -107,13 +113,17 @@ def sparse_target(a: FinishedRun, b: FinishedRun, *, items: str, bins: int, devi
             yield f"{name}/{kind}_bins", bin_by_distance(far, gain, bins)
 
 
-def _predictions(a: FinishedRun, b: FinishedRun, items: str, device: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _predictions(
+    a: FinishedRun, b: FinishedRun, checkpoint: str, items: str, device: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(n,) items and the (n, C) logits of both runs for them."""
     if items == "train":
         if not np.array_equal(a.split.train, b.split.train):
             raise InputError(f"two runs with the same training items are needed, got {a.path} and {b.path}")
-        logits = [predict(run.network("best", device), run.source, a.split.train) for run in (a, b)]
+        logits = [predict(run.network(checkpoint, device), run.prepared, a.split.train) for run in (a, b)]
         return a.split.train, logits[0], logits[1]
     saved_a, saved_b = a.predictions, b.predictions
     if not np.array_equal(saved_a["index"], saved_b["index"]):
         raise InputError(f"two runs with the same evaluation items are needed, got {a.path} and {b.path}")
-    return saved_a["index"], saved_a["logits"], saved_b["logits"]
+    name = {"best": "logits", "last": "logits_last"}[checkpoint]
+    return saved_a["index"], saved_a[name], saved_b[name]

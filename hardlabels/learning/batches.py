@@ -1,7 +1,10 @@
 """Which items make up which batch, in an order that depends on nothing but (seed, epoch)."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -9,6 +12,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from hardlabels.randomness import stream
+from hardlabels.sources.mapped import read_rows
 
 
 class Batch(NamedTuple):
@@ -71,10 +75,62 @@ class Batches:
 
 
 class Fetched(Dataset[Batch]):
-    """Inputs read batch by batch in DataLoader workers: for sets that do not fit on the device. Indexed by a ``Batch``."""
+    """Inputs read batch by batch: for sets that do not fit on the device, or in memory. Indexed by a ``Batch``.
 
-    def __init__(self, inputs: np.ndarray, items: np.ndarray):
-        self.inputs, self.items = inputs, items
+    Args:
+        inputs: of all items; in memory, or mapped from a file.
+        items: those of the part, by position.
+        mirror: a second view of each item; a batch's inputs are then (B, 2, d), and which one is shown is decided later.
+        change: what is done to the inputs of a batch once they are read.
+    """
+
+    def __init__(
+        self,
+        inputs: np.ndarray,
+        items: np.ndarray,
+        mirror: np.ndarray | None = None,
+        change: Callable[[np.ndarray, Batch], np.ndarray] | None = None,
+    ):
+        self.inputs, self.items, self.mirror, self.change = inputs, items, mirror, change
 
     def __getitem__(self, batch: Batch) -> Batch:
-        return batch._replace(inputs=torch.from_numpy(self.inputs[self.items[batch.position.numpy()]]))
+        items = self.items[batch.position.numpy()]
+        rows = read_rows(self.inputs, items)
+        rows = rows if self.change is None else self.change(rows, batch)
+        return batch._replace(inputs=torch.from_numpy(rows if self.mirror is None else np.stack([rows, self.mirror[items]], 1)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For a worker that is started anew: a mapped array is opened there again, where pickling would copy all of it."""
+        mapped = isinstance(self.inputs, np.memmap)
+        return {**self.__dict__, "inputs": Path(self.inputs.filename) if mapped else self.inputs}  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if isinstance(self.inputs, Path):
+            self.inputs = np.load(self.inputs, mmap_mode="r", allow_pickle=False)
+
+
+class ReadAhead:
+    """The batches of one part with their inputs, read by a thread while the batches before them are trained on.
+
+    Args:
+        fetched: reads the inputs of a batch.
+        batches: what to read, in order.
+        ahead: batches that are read before they are asked for; as many are in memory.
+    """
+
+    def __init__(self, fetched: Fetched, batches: Batches, ahead: int = 2):
+        self.fetched, self.batches, self.ahead = fetched, batches, ahead
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __iter__(self) -> Iterator[Batch]:
+        with ThreadPoolExecutor(1, thread_name_prefix="reader") as reader:
+            waiting: deque[Future[Batch]] = deque()
+            for batch in self.batches:
+                waiting.append(reader.submit(self.fetched.__getitem__, batch))
+                if len(waiting) > self.ahead:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()

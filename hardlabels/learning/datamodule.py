@@ -1,7 +1,7 @@
 """Delivery as Lightning sees it: a DataModule whose labels are reloaded at the start of every epoch."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -10,10 +10,12 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from hardlabels.delivery import Delivery
-from hardlabels.learning.augment import crop_and_flip, draw_crops, normalise
-from hardlabels.learning.batches import Batch, Batches, Fetched
+from hardlabels.guard import named_code
+from hardlabels.learning.batches import Batch, Batches, Fetched, ReadAhead
+from hardlabels.learning.inputs import Inputs
+from hardlabels.learning.own_augmentation import OwnAugmentation, Transform, check_transform
 from hardlabels.sources.source import Source
-from hardlabels.votes import Votes, slice_masks, split_items
+from hardlabels.votes import slice_masks
 
 
 class Training(NamedTuple):
@@ -41,20 +43,27 @@ class DeliveryDataModule(LightningDataModule):
 
     Args:
         source: items and votes.
-        method: builds the delivery from the training votes and the seed, for instance ``functools.partial(SLS, hold=5)``.
+        delivery: the method: a subclass of :class:`~hardlabels.delivery.base.Delivery`, or its dotted name.
         seed: of split, K-subsample, labels, order and crops.
         K: votes an item that training sees, drawn by multinomial; ``None`` keeps them all. Evaluation always uses all.
         batch_size: of all processes together.
         split: protocol, ``paper`` or ``three_way``.
         train_items: train on this many of the training items, a random choice of the seed; ``None`` on all.
-        workers: 0 keeps the inputs on the device as one tensor; more reads them with that many persistent workers.
+        workers: 0 keeps the inputs on the device as one tensor (those on disk are read by a thread); more reads them with that
+            many persistent workers.
         evaluation_batch_size: affects speed and memory only.
+        augment: a transform of torchvision for training images, beside what the source says; see
+            :class:`~hardlabels.learning.own_augmentation.OwnAugmentation`.
+        settings: of the method, such as ``hold=5``.
+
+    Attributes:
+        training_votes: what training sees: the K votes of each training item.
     """
 
     def __init__(
         self,
         source: Source,
-        method: Callable[[Votes, int], Delivery],
+        delivery: str | Callable[..., Delivery],
         *,
         seed: int,
         K: int | None = None,  # noqa: N803 - the paper's symbol
@@ -63,18 +72,25 @@ class DeliveryDataModule(LightningDataModule):
         train_items: int | None = None,
         workers: int = 0,
         evaluation_batch_size: int = 500,
+        augment: Transform | None = None,
+        **settings: Any,
     ):
         super().__init__()
         self.source, self.seed, self.batch_size, self.workers = source, seed, batch_size, workers
         self.evaluation_batch_size = evaluation_batch_size
-        self.split = split_items(source.labels, seed=seed, protocol=split, train_items=train_items)
+        self.split = source.split(seed=seed, protocol=split, train_items=train_items)
         votes = source.votes if K is None else source.votes.subsample(K, seed)
-        self.delivery = method(votes.take(self.split.train), seed)
+        self.training_votes = votes.take(self.split.train)
+        build = named_code("method.delivery", delivery, Delivery) if isinstance(delivery, str) else delivery
+        self.delivery: Delivery = build(self.training_votes, seed, **settings)
         # One example an item, unless the method says otherwise: then each has crops and a place in the order of its own.
         self.examples = self.split.train if self.delivery.items is None else self.split.train[self.delivery.items]
         self.views = {name: (mask, source.votes.p) for name, mask in slice_masks(source.votes).items()}
         if source.truth is not None:
             self.views["truth"] = (np.ones(len(source), dtype=bool), source.truth)
+        self.augment = augment
+        if augment is not None:
+            check_transform(augment, source)
         self._epoch = -1
 
     @property
@@ -87,17 +103,15 @@ class DeliveryDataModule(LightningDataModule):
 
     def start_epoch(self, epoch: int) -> None:
         """Load what this epoch shows: its targets and its crops."""
-        n, source = len(self.examples), self.source
+        n = len(self.examples)
         targets = self.delivery(epoch)
         if len(targets) != n:
             raise ValueError(
                 f"{type(self.delivery).__name__} gave {len(targets)} targets in epoch {epoch} for {n} training examples"
             )
-        shift, mirrored = draw_crops(n, seed=self.seed, epoch=epoch, padding=source.crop_padding, flip=source.flip)
-        device = self._device
         self._epoch = epoch
-        self._targets = torch.from_numpy(targets).to(device)
-        self._shift, self._mirrored = torch.from_numpy(shift).to(device), torch.from_numpy(mirrored).to(device)
+        self._targets = torch.from_numpy(targets).to(self._device)
+        self._inputs.start_epoch(n, seed=self.seed, epoch=epoch)
 
     # ---- what Lightning asks for ----
 
@@ -111,8 +125,7 @@ class DeliveryDataModule(LightningDataModule):
             name: (torch.from_numpy(mask).to(device), torch.from_numpy(target).float().to(device))
             for name, (mask, target) in self.views.items()
         }
-        self._inputs = torch.from_numpy(self.source.inputs).to(device) if self.workers == 0 else None
-        self._mean, self._std = torch.tensor(self.source.mean, device=device), torch.tensor(self.source.std, device=device)
+        self._inputs = Inputs(self.source, device, resident=self._resident)
 
     def train_dataloader(self) -> object:
         """Batches of the epoch that the trainer is in when iteration starts."""
@@ -122,24 +135,28 @@ class DeliveryDataModule(LightningDataModule):
         """One loader for each entry of ``parts``, in that order."""
         return [self._loader(part, items, self.evaluation_batch_size, None) for part, items in self.parts.items()]
 
+    def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
+        """The two tensors of a batch; Lightning's own looks through a batch for them, entry by entry."""
+        return batch._replace(position=batch.position.to(device), inputs=batch.inputs.to(device))
+
     def on_after_batch_transfer(self, batch: Batch, dataloader_idx: int) -> Training | Evaluation:
         """Look up inputs and targets by position, on the device."""
         items = self._items[batch.part][batch.position]
-        inputs = self._inputs.index_select(0, items) if self._inputs is not None else batch.inputs
         if batch.part != "train":
             views = {name: (mask[items], target[items]) for name, (mask, target) in self._views.items()}
-            return Evaluation(normalise(inputs, self._mean, self._std), views)
+            return Evaluation(self._inputs.evaluation(batch, items), views)
         if batch.epoch != self._epoch:
             raise RuntimeError(f"a batch drawn for epoch {batch.epoch} arrived in epoch {self._epoch}: labels would be stale")
-        position = batch.position
-        if self.source.has_images:
-            inputs = crop_and_flip(inputs, self._shift[position], self._mirrored[position], self.source.crop_padding)
-        mixed = self.delivery.mix(
-            normalise(inputs, self._mean, self._std), self._targets[position], epoch=batch.epoch, step=batch.step
-        )
+        inputs, target = self._inputs.training(batch, items), self._targets[batch.position]
+        mixed = self.delivery.mix(inputs, target, epoch=batch.epoch, step=batch.step)
         return Training(*(tensor[batch.share] for tensor in mixed), batch.total)  # type: ignore[call-arg]
 
     # ---- machinery ----
+
+    @property
+    def _resident(self) -> bool:
+        """Whether all inputs are held on the device. What is on disk is there because it does not fit."""
+        return self.workers == 0 and self.augment is None and not isinstance(self.source.inputs, np.memmap)
 
     @property
     def _device(self) -> torch.device:
@@ -149,15 +166,23 @@ class DeliveryDataModule(LightningDataModule):
         rank, world = (self.trainer.global_rank, self.trainer.world_size) if self.trainer is not None else (0, 1)
         mixes = part == "train" and type(self.delivery).mix is not Delivery.mix
         batches = Batches(part, len(items), batch_size, epoch=self._current_epoch, seed=seed, rank=rank, world=world, whole=mixes)
-        if self.workers == 0:
+        if self._resident:
             return batches
+        own = self.augment if part == "train" else None
+        change = None if own is None else OwnAugmentation(own, seed=self.seed, examples=len(items))
+        fetched = Fetched(self.source.inputs, items, self.source.mirror, change)
+        if (
+            self.workers == 0 and own is None
+        ):  # not in a thread: a transform draws from torch's generator, which all threads share
+            return ReadAhead(fetched, batches)
         # batch_size=None: the sampler's elements are whole batches already.
         return DataLoader(
-            Fetched(self.source.inputs, items),
+            fetched,
             sampler=batches,  # it yields batches, not indices
             batch_size=None,
             num_workers=self.workers,
-            persistent_workers=True,
+            generator=torch.Generator(),  # it draws a seed for its workers, and must not draw it from everybody's
+            persistent_workers=self.workers > 0,
             pin_memory=self._device.type == "cuda",
         )
 

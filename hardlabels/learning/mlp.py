@@ -25,6 +25,8 @@ class MLP(nn.Module):
     163
     """
 
+    takes = "vectors"
+
     def __init__(self, num_classes: int, in_features: int, width: int = 64, depth: int = 2):
         super().__init__()
         for name, value in (("width", width), ("depth", depth)):

@@ -1,22 +1,25 @@
 """One LightningModule for all methods: it never asks which one runs."""
 
 import math
-from collections.abc import Callable, Iterable
-from typing import cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, cast, runtime_checkable
 
 import torch
 from lightning import LightningModule
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torchmetrics import MetricCollection
+from torchmetrics import Metric
 
+from hardlabels.errors import InputError
 from hardlabels.learning.datamodule import DeliveryDataModule, Evaluation, Training
+from hardlabels.learning.networks import build_network
 
 
 def cosine(epoch: int, epochs: int) -> float:
     r"""Share of the peak learning rate in this epoch: :math:`\tfrac12 (1 + \cos(\pi t / T))`, stepped per epoch.
 
-    A function of the epoch, not a scheduler with a state: a resumed run has the right rate without loading one.
+    A function of the epoch, and no ``LambdaLR``, which is the same function with a state: checkpoints are taken at the end of an
+    epoch, before Lightning steps its schedulers, and a resumed run would begin with the rate of the epoch before.
 
     >>> [round(cosine(t, 4), 3) for t in range(4)]
     [1.0, 0.854, 0.5, 0.146]
@@ -24,40 +27,79 @@ def cosine(epoch: int, epochs: int) -> float:
     return (1 + math.cos(math.pi * epoch / epochs)) / 2
 
 
+@runtime_checkable
+class ByEpoch(Protocol):
+    """A network of which not all is trained in every epoch."""
+
+    def start_epoch(self, epoch: int) -> None:
+        """Called before the first batch of the epoch. What it does must follow from the epoch alone: a run may be resumed."""
+
+
 class Classifier(LightningModule):
     """A network trained with cross-entropy on whatever the delivery emits, scored against the annotators every epoch.
 
     ``cross_entropy`` takes (B,) hard labels and (B, C) distributions alike.
 
+    A checkpoint of a run holds the arguments from ``class_names`` on, and what the network was built from, so that
+    ``Classifier.load_from_checkpoint(path)`` needs nothing else. They are in ``hparams``.
+
     Args:
-        network: inputs to logits (B, C).
-        optimizer: builds the optimizer from the parameters.
+        network: inputs to logits (B, C); or what :func:`~hardlabels.learning.networks.build_network` builds it from.
+        optimizer: builds the optimizer from the parameters; None for a network that is not trained.
         epochs: T of the cosine schedule.
-        metrics: builds the collection of metrics; called once for each part and slice.
+        metrics: builds what keeps predictions and computes the metrics by name; called once for each part and slice.
         scored: the (part, slice) pairs to score, such as ("evaluate", "full").
+        logged: names in ``epoch_metrics`` that go through ``self.log``, so that callbacks such as ``EarlyStopping`` see them.
+        built_from: ``_target_`` and settings of a network that was built already.
+        class_names: C names, in the order of the logits.
+        preprocessing: what :func:`~hardlabels.learning.networks.describe_items` says.
+        temperature: by which logits are divided to fit the annotators best; None where none was fitted.
+        temperature_from: the part whose items it was fitted on: ``select``, or ``evaluate`` where a split has no other.
+        trained_as: what the run was: its coordinates and fingerprint.
 
     Attributes:
-        epoch_metrics: name to value, of the epoch that just ended. One dictionary an epoch instead of ``self.log``, which costs
-            more than a millisecond a name.
+        epoch_metrics: name to value, of the epoch that just ended. One dictionary per epoch; ``self.log`` costs more than a
+            millisecond for each name.
     """
 
     def __init__(
         self,
-        network: nn.Module,
-        optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer],
+        network: nn.Module | Mapping[str, Any],
+        optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer] | None = None,
         *,
-        epochs: int,
-        metrics: Callable[[], MetricCollection],
-        scored: Iterable[tuple[str, str]],
+        epochs: int = 1,
+        metrics: Callable[[], Metric] | None = None,
+        scored: Iterable[tuple[str, str]] = (),
+        logged: Iterable[str] = (),
+        built_from: Mapping[str, Any] | None = None,
+        class_names: Sequence[str] = (),
+        preprocessing: Mapping[str, Any] | None = None,
+        temperature: float | None = None,
+        temperature_from: str | None = None,
+        trained_as: Mapping[str, Any] | None = None,
     ):
         super().__init__()
+        if not isinstance(network, nn.Module):
+            built_from, network = network, build_network(network)
+        carried = {
+            "network": None if built_from is None else dict(built_from),
+            "class_names": list(class_names),
+            "preprocessing": None if preprocessing is None else dict(preprocessing),
+            "temperature": temperature,
+            "temperature_from": temperature_from,
+            "trained_as": None if trained_as is None else dict(trained_as),
+        }
+        self.save_hyperparameters(carried, logger=False)  # loggers are given the whole configuration
         self.network = network
         self.epochs = epochs
         self._make_optimizer = optimizer
+        self._logged = tuple(logged)
         # ModuleDict keys may not hold a dot, and slashes keep them readable: "evaluate/high_disagreement".
-        self.scores = nn.ModuleDict({f"{part}/{name}": metrics() for part, name in scored})
-        self._parts = list(dict.fromkeys(part for part, _ in scored))
+        pairs = list(scored) if metrics is not None else []
+        self.scores = nn.ModuleDict({f"{part}/{name}": metrics() for part, name in pairs if metrics is not None})
+        self._parts = list(dict.fromkeys(part for part, _ in pairs))
         self.epoch_metrics: dict[str, float] = {}
+        self._loss_sum, self._seen = torch.zeros(()), 0
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Inputs to logits."""
@@ -65,6 +107,8 @@ class Classifier(LightningModule):
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """The optimizer; its learning rate is set at every epoch start."""
+        if self._make_optimizer is None:
+            raise InputError("this network has no optimizer: Classifier(..., optimizer=...) trains it")
         optimizer = self._make_optimizer(self.network.parameters())
         for group in optimizer.param_groups:
             group["initial_lr"] = group["lr"]
@@ -74,6 +118,8 @@ class Classifier(LightningModule):
         """The epoch-start hook: reload the labels, set the learning rate."""
         datamodule: DeliveryDataModule = self.trainer.datamodule  # type: ignore[attr-defined]
         datamodule.start_epoch(self.current_epoch)
+        if isinstance(self.network, ByEpoch):
+            self.network.start_epoch(self.current_epoch)
         for group in self.trainer.optimizers[0].param_groups:
             group["lr"] = group["initial_lr"] * cosine(self.current_epoch, self.epochs)
         self._loss_sum, self._seen = torch.zeros((), device=self.device), 0
@@ -96,11 +142,13 @@ class Classifier(LightningModule):
         """Accumulate predictions; nothing is averaged over batches."""
         logits, part = self.network(batch.inputs).float(), self._parts[dataloader_idx]
         for name, (mask, target) in batch.views.items():
-            cast(MetricCollection, self.scores[f"{part}/{name}"]).update(logits[mask], target[mask])
+            cast(Metric, self.scores[f"{part}/{name}"]).update(logits[mask], target[mask])
 
     def on_validation_epoch_end(self) -> None:
         """Score every part and slice on all of its predictions: ``evaluate/soft_nll``, ``evaluate/non_unanimous/soft_nll``."""
         for where, scores in self.scores.items():
-            collection, prefix = cast(MetricCollection, scores), where.removesuffix("/full")
+            collection, prefix = cast(Metric, scores), where.removesuffix("/full")
             self.epoch_metrics |= {f"{prefix}/{name}": float(value) for name, value in collection.compute().items()}
             collection.reset()
+        for name in self._logged:
+            self.log(name, self.epoch_metrics[name], logger=False)  # loggers get the whole row

@@ -16,7 +16,7 @@ def predict(network: nn.Module, source: Source, items: np.ndarray, *, batch_size
     was_training = network.training
     network.eval()
     logits = [
-        network(normalise(torch.from_numpy(source.inputs[items[start : start + batch_size]]).to(device), mean, std)).float().cpu()
+        network(normalise(torch.from_numpy(source.shown[items[start : start + batch_size]]).to(device), mean, std)).float().cpu()
         for start in range(0, len(items), batch_size)
     ]
     network.train(was_training)

@@ -22,6 +22,8 @@ class ResNet18(ResNet):
     11173962
     """
 
+    takes = "images"
+
     def __init__(self, num_classes: int, width: int = 64, stride: int = 1):
         # Every layer with weights is made anew below: torchvision's own, 11 million random numbers, would only take time.
         with torch.device("meta"):

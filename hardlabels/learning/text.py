@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
 
-from hardlabels.learning.encoder import DEFAULT, Prepared, encoded, find_encoder, load_encoder, pair_features, tokenised
+from hardlabels.learning.encoders import Prepared
+from hardlabels.learning.encoders.sentences import (
+    DEFAULT,
+    encoded,
+    encoder_digest,
+    find_encoder,
+    load_encoder,
+    pair_features,
+    tokenised,
+)
 from hardlabels.learning.mlp import MLP
 
 if TYPE_CHECKING:
@@ -16,7 +25,7 @@ class TextHead(MLP):
 
     Args:
         num_classes: C.
-        in_features: of a text, or of a pair: see :func:`~hardlabels.learning.encoder.pair_features`.
+        in_features: of a text, or of a pair: see :func:`~hardlabels.learning.encoders.sentences.pair_features`.
         encoder: a local folder, the name of the packaged encoder, or a name on the Hugging Face hub.
         width: hidden layers have 8 times as many units.
         depth: hidden layers, at least 1.
@@ -34,6 +43,17 @@ class TextHead(MLP):
         """The source as this network takes it: vectors."""
         return encoded(source, settings.get("encoder", DEFAULT))
 
+    @staticmethod
+    def identify(settings: dict[str, Any]) -> str:
+        """The encoder's digest."""
+        return encoder_digest(find_encoder(settings.get("encoder", DEFAULT)))
+
+    @staticmethod
+    def describe_encoder(settings: dict[str, Any]) -> dict[str, Any]:
+        """Name of the encoder, and where it is trained the number of tokens at which it cuts texts."""
+        longest = {"longest": settings["longest"]} if "longest" in settings else {}
+        return {"name": settings.get("encoder", DEFAULT), **longest}
+
 
 class TextFinetune(nn.Module):
     """The sentence encoder, trained with its head.
@@ -48,6 +68,8 @@ class TextFinetune(nn.Module):
         width: hidden layers of the head have 8 times as many units.
         depth: hidden layers of the head.
     """
+
+    takes = "tokens"
 
     def __init__(self, num_classes: int, parts: int, encoder: str = DEFAULT, longest: int = 128, width: int = 16, depth: int = 1):
         super().__init__()
@@ -66,6 +88,9 @@ class TextFinetune(nn.Module):
     def prepare(source: "Source", settings: dict[str, Any]) -> Prepared:
         """The source as this network takes it: token ids."""
         return tokenised(source, settings.get("encoder", DEFAULT), settings.get("longest", 128))
+
+    identify = staticmethod(TextHead.identify)
+    describe_encoder = staticmethod(TextHead.describe_encoder)
 
     def train(self, mode: bool = True) -> "TextFinetune":
         """As every module's, but for the encoder's dropout, which stays off.

@@ -15,22 +15,13 @@ from torchmetrics.utilities import dim_zero_cat
 from hardlabels.metrics.collection import METRICS, score
 
 
-class PredictionMetric(Metric):
-    """A metric of ``METRICS`` over all rows seen since the last reset.
+class Rows(Metric):
+    """All predictions seen since the last reset, with the annotators' distributions: what every metric here is computed from."""
 
-    A subclass only says which: ``class SoftNLL(PredictionMetric, metric="soft_nll")``.
-    """
-
-    name: ClassVar[str]
     full_state_update: bool | None = False
     is_differentiable: bool | None = False
     logits: list[torch.Tensor]
     p: list[torch.Tensor]
-
-    def __init_subclass__(cls, metric: str, **kwargs: Any) -> None:
-        """Take the facts about ``metric`` from the one list."""
-        super().__init_subclass__(**kwargs)
-        cls.name, cls.higher_is_better = metric, METRICS[metric].higher_is_better
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -45,16 +36,47 @@ class PredictionMetric(Metric):
         self.logits.append(logits.detach())
         self.p.append(p.detach())
 
-    def compute(self) -> torch.Tensor:
-        """The metric as a 0-dimensional float64 tensor on the CPU; NaN when no row was seen."""
-        return torch.tensor(score(*self.rows(), [self.name])[self.name], dtype=torch.float64)
-
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """All (N, C) logits and p: of this process, or of every process while synchronised. Float64 on the CPU."""
         if not len(self.logits):
             return np.zeros((0, 1)), np.zeros((0, 1))
         logits, p = (dim_zero_cat(state).cpu().double().numpy() for state in (self.logits, self.p))
         return logits, p
+
+
+class Scores(Rows):
+    """Every metric of ``METRICS`` over all rows, by name.
+
+    One object, where :class:`PredictionMetrics` has one for each metric: the epochs of a small network are short, and what
+    torchmetrics does for each object adds up.
+
+    >>> scores = Scores()
+    >>> scores.update(torch.zeros(3, 2), torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]))
+    >>> round(float(scores.compute()["soft_nll"]), 4)  # ln 2
+    0.6931
+    """
+
+    def compute(self) -> dict[str, torch.Tensor]:
+        """Name to a 0-dimensional float64 tensor on the CPU, in the order of ``METRICS``."""
+        return {name: torch.tensor(value, dtype=torch.float64) for name, value in score(*self.rows()).items()}
+
+
+class PredictionMetric(Rows):
+    """A metric of ``METRICS`` over all rows seen since the last reset.
+
+    A subclass only says which: ``class SoftNLL(PredictionMetric, metric="soft_nll")``.
+    """
+
+    name: ClassVar[str]
+
+    def __init_subclass__(cls, metric: str, **kwargs: Any) -> None:
+        """Take the facts about ``metric`` from the one list."""
+        super().__init_subclass__(**kwargs)
+        cls.name, cls.higher_is_better = metric, METRICS[metric].higher_is_better
+
+    def compute(self) -> torch.Tensor:
+        """The metric as a 0-dimensional float64 tensor on the CPU; NaN when no row was seen."""
+        return torch.tensor(score(*self.rows(), [self.name])[self.name], dtype=torch.float64)
 
 
 class SoftNLL(PredictionMetric, metric="soft_nll"):
@@ -75,6 +97,10 @@ class HardAccuracy(PredictionMetric, metric="hard_acc"):
 
 class EqualMassECE(PredictionMetric, metric="ece_eqmass"):
     """:func:`~hardlabels.metrics.calibration.ece_eqmass` over all rows."""
+
+
+class VoteECE(PredictionMetric, metric="ece_votes"):
+    """:func:`~hardlabels.metrics.calibration.ece_votes` over all rows."""
 
 
 class SmoothECE(PredictionMetric, metric="smooth_ece"):
@@ -100,7 +126,7 @@ class BrierUncertainty(PredictionMetric, metric="brier_uncertainty"):
 class PredictionMetrics(MetricCollection):
     """All metrics at once, under the names of ``METRICS`` with ``prefix`` in front, sharing one state.
 
-    They are declared to be one compute group, so that from the first batch on the rows are kept once and not ten times;
+    They are declared to be one compute group, so that from the first batch on the rows are kept once and not for each metric:
     torchmetrics would find the group by itself only after an update of each. Use ``update`` and ``compute``: ``forward`` would
     score every batch.
 

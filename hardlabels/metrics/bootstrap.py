@@ -15,14 +15,15 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 from hardlabels.metrics.brier import brier_decomposition
-from hardlabels.metrics.collection import METRICS, MetricSpec
+from hardlabels.metrics.collection import METRICS, SCALE_METRICS, MetricSpec
 from hardlabels.metrics.scores import is_correct, item_brier, item_nll
 from hardlabels.randomness import stream
-from hardlabels.votes import Votes, entropy, js_distance, l1_distance
+from hardlabels.votes import Votes, entropy, js_distance, l1_distance, wasserstein_distance
 
 LEVEL = 0.95
 RECOMPUTED = 200
-TESTED = ("soft_nll", "soft_brier", "total_variation", "js_distance")  # one number an item; KL differs from NLL by a constant
+# One number per item; KL differs from NLL by a constant, and the Manhattan distance is twice the total variation.
+TESTED = ("soft_nll", "soft_brier", "total_variation", "js_distance", "wasserstein")
 Draws = dict[str, np.ndarray]
 
 
@@ -54,33 +55,51 @@ SCORES: dict[str, MetricSpec] = {
     "kl_to_annotator": METRICS["kl_to_annotator"],
     "soft_brier": METRICS["soft_brier"],
     **{name: METRICS[name] for name in ("brier_reliability", "brier_resolution", "brier_uncertainty")},
-    **{name: METRICS[name] for name in ("hard_acc", "ece_eqmass", "smooth_ece", "ent_corr")},
+    **{name: METRICS[name] for name in ("hard_acc", "ece_eqmass", "ece_votes", "smooth_ece", "ent_corr")},
     "total_variation": MetricSpec(total_variation, False, "total variation"),
     "js_distance": MetricSpec(mean_js_distance, False, "JS distance"),
+    **SCALE_METRICS,
 }
 """What is reported: all of ``METRICS``, and the floor and the distances to the annotators."""
+FOR_ORDERED = ("wasserstein",)
+"""What has a meaning only where the classes are a scale."""
 
-_RANGES = {"ent_corr": (-1.0, 1.0), **dict.fromkeys(("hard_acc", "ece_eqmass", "smooth_ece", "total_variation"), (0.0, 1.0))}
+
+def score_names(*, ordered: bool) -> list[str]:
+    """The keys of ``SCORES`` that are reported for classes that are a scale, or are not.
+
+    >>> set(score_names(ordered=True)) - set(score_names(ordered=False))
+    {'wasserstein'}
+    """
+    return [name for name in SCORES if ordered or name not in FOR_ORDERED]
 
 
-def item_scores(log_q: np.ndarray, p: np.ndarray) -> Draws:
+_SHARES = ("hard_acc", "ece_eqmass", "ece_votes", "smooth_ece", "total_variation")
+_RANGES = {"ent_corr": (-1.0, 1.0), **dict.fromkeys(_SHARES, (0.0, 1.0))}
+
+
+def item_scores(log_q: np.ndarray, p: np.ndarray, *, ordered: bool = False) -> Draws:
     """The scores that are means over items, as (N,) terms of that mean; the tests hold them to ``SCORES``.
+
+    ``ordered`` says that the classes are a scale.
 
     >>> {name: terms.round(3).tolist() for name, terms in item_scores(np.log([[0.25, 0.75]]), np.array([[0.5, 0.5]])).items()}
     ... # doctest: +NORMALIZE_WHITESPACE
     {'soft_nll': [0.837], 'floor': [0.693], 'kl_to_annotator': [0.144], 'soft_brier': [0.125], 'hard_acc': [0.0],
-     'total_variation': [0.25], 'js_distance': [0.184]}
+     'total_variation': [0.25], 'js_distance': [0.184], 'manhattan': [0.5]}
     """
     q, undecided = np.exp(log_q), entropy(p)
-    nll = item_nll(log_q, p)
+    nll, distance = item_nll(log_q, p), l1_distance(q, p)
     return {
         "soft_nll": nll,
         "floor": undecided,
         "kl_to_annotator": nll - undecided,
         "soft_brier": item_brier(log_q, p),
         "hard_acc": is_correct(log_q, p).astype(np.float64),
-        "total_variation": l1_distance(q, p) / 2,
+        "total_variation": distance / 2,
         "js_distance": js_distance(q, p),
+        "manhattan": distance,
+        **({"wasserstein": wasserstein_distance(q, p)} if ordered else {}),
     }
 
 
@@ -91,14 +110,14 @@ def set_scores(log_q: np.ndarray, p: np.ndarray) -> dict[str, float]:
         "brier_reliability": parts.reliability,
         "brier_resolution": parts.resolution,
         "brier_uncertainty": parts.uncertainty,
-        **{name: METRICS[name].function(log_q, p) for name in ("ece_eqmass", "smooth_ece", "ent_corr")},
+        **{name: METRICS[name].function(log_q, p) for name in ("ece_eqmass", "ece_votes", "smooth_ece", "ent_corr")},
     }
 
 
 # ---- resampling ----
 
 
-def resample_items(log_q: np.ndarray, p: np.ndarray, *, rng: np.random.Generator, resamples: int) -> Draws:
+def resample_items(log_q: np.ndarray, p: np.ndarray, *, rng: np.random.Generator, resamples: int, ordered: bool = False) -> Draws:
     r"""Scores of ``resamples`` sets of N items drawn with replacement.
 
     A mean over a resample is :math:`\frac1N \sum_i w_i s_i`, :math:`w \sim` Multinomial(N, 1/N), so terms are computed once.
@@ -109,6 +128,7 @@ def resample_items(log_q: np.ndarray, p: np.ndarray, *, rng: np.random.Generator
         p: (N, C) annotator probabilities.
         rng: where the items are drawn from.
         resamples: how many; at most ``RECOMPUTED`` for the ``set_scores``.
+        ordered: whether the classes are a scale.
 
     Returns:
         name to (resamples,) or (RECOMPUTED,) draws.
@@ -117,7 +137,7 @@ def resample_items(log_q: np.ndarray, p: np.ndarray, *, rng: np.random.Generator
     >>> sorted(set(draws["hard_acc"].round(2).tolist())), len(draws["ece_eqmass"])
     ([0.0, 0.33, 0.67, 1.0], 200)
     """
-    n, terms = len(p), item_scores(log_q, p)
+    n, terms = len(p), item_scores(log_q, p, ordered=ordered)
     table = np.stack(list(terms.values()), axis=1)
     means, sets = np.empty((resamples, len(terms))), []
     for r in range(resamples):
@@ -129,7 +149,7 @@ def resample_items(log_q: np.ndarray, p: np.ndarray, *, rng: np.random.Generator
     return dict(zip(terms, means.T, strict=True)) | _stack(sets)
 
 
-def resample_votes(log_q: np.ndarray, votes: Votes, *, rng: np.random.Generator, resamples: int) -> Draws:
+def resample_votes(log_q: np.ndarray, votes: Votes, *, rng: np.random.Generator, resamples: int, ordered: bool = False) -> Draws:
     """Scores against ``resamples`` (at most ``RECOMPUTED``) other sets of votes: each item's own m_i, drawn with replacement.
 
     An item whose votes agree keeps its distribution in every draw: with few votes an item, that is too sure of it.
@@ -141,7 +161,8 @@ def resample_votes(log_q: np.ndarray, votes: Votes, *, rng: np.random.Generator,
     rows = []
     for _ in range(min(resamples, RECOMPUTED)):
         p = other_votes(votes, rng)
-        rows.append({name: terms.mean() for name, terms in item_scores(log_q, p).items()} | set_scores(log_q, p))
+        means = {name: terms.mean() for name, terms in item_scores(log_q, p, ordered=ordered).items()}
+        rows.append(means | set_scores(log_q, p))
     return _stack(rows)
 
 
@@ -240,23 +261,29 @@ class Assessment:
         return signed_rank_p(self.terms[name])
 
 
-def assess(log_q: np.ndarray, votes: Votes, *, seed: int, resamples: int) -> Assessment:
+def assess(log_q: np.ndarray, votes: Votes, *, seed: int, resamples: int, ordered: bool = False) -> Assessment:
     """All ``SCORES`` of predictions against votes, with draws over items and, where votes are known, over votes.
 
-    The draws are a function of the seed and the votes alone, so two models are assessed on the same resamples.
+    The draws are a function of the seed and the votes alone, so two models are assessed on the same resamples. ``ordered`` says
+    that the classes are a scale.
 
     >>> result = assess(np.log([[0.8, 0.2], [0.4, 0.6]]), Votes.from_counts([[4, 1], [5, 0]]), seed=0, resamples=20)
     >>> result.values["hard_acc"], len(result.by_items["hard_acc"]), len(result.by_votes["hard_acc"])
     (0.5, 20, 20)
     """
+    names = score_names(ordered=ordered)
     if not len(votes):
-        return Assessment(dict.fromkeys(SCORES, float("nan")), dict.fromkeys(TESTED, np.zeros(0)), {}, {})
-    p = votes.p
-    by_items = resample_items(log_q, p, rng=stream(seed, "bootstrap items"), resamples=resamples) if len(p) > 1 else {}
-    by_votes = resample_votes(log_q, votes, rng=stream(seed, "bootstrap votes"), resamples=resamples) if votes.has_votes else {}
-    values = {name: spec.function(log_q, p) for name, spec in SCORES.items()}
-    ranges = {name: _RANGES.get(name, (0.0, np.inf)) for name in SCORES}
-    return Assessment(values, item_scores(log_q, p), by_items, by_votes, ranges)
+        return Assessment(dict.fromkeys(names, float("nan")), dict.fromkeys(TESTED, np.zeros(0)), {}, {})
+    p, by_items, by_votes = votes.p, Draws(), Draws()
+    if len(p) > 1:
+        rng = stream(seed, "bootstrap items")
+        by_items = resample_items(log_q, p, rng=rng, resamples=resamples, ordered=ordered)
+    if votes.has_votes:
+        rng = stream(seed, "bootstrap votes")
+        by_votes = resample_votes(log_q, votes, rng=rng, resamples=resamples, ordered=ordered)
+    values = {name: SCORES[name].function(log_q, p) for name in names}
+    ranges = {name: _RANGES.get(name, (0.0, np.inf)) for name in names}
+    return Assessment(values, item_scores(log_q, p, ordered=ordered), by_items, by_votes, ranges)
 
 
 def signed_rank_p(differences: np.ndarray) -> float:

@@ -1,4 +1,10 @@
-"""Calibration of the top confidence: does a model that is 80 % sure agree with the majority label in 80 % of the items?"""
+"""Calibration of the top confidence: does a model that is 80 % sure agree with the majority label in 80 % of the items?
+
+Or with 80 % of the votes? :func:`ece_votes` asks that. Where annotators disagree the two contradict each other: about an item
+with 60 % of its votes for one class the annotators' own distribution is 60 % sure, and by the majority label it is always right.
+"""
+
+from functools import cache, lru_cache, partial
 
 import numpy as np
 from scipy.fft import dct
@@ -15,6 +21,15 @@ def top_label(log_q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     (array([0.75]), array([0.]))
     """
     return np.exp(log_q.max(1)), is_correct(log_q, p).astype(np.float64)
+
+
+def top_share(log_q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Confidence max_c q_ic and the share of votes for that class of each item, both (N,) float64.
+
+    >>> top_share(np.log([[0.25, 0.75]]), np.array([[0.6, 0.4]]))
+    (array([0.75]), array([0.4]))
+    """
+    return np.exp(log_q.max(1)), np.take_along_axis(p, log_q.argmax(1)[:, None], axis=1)[:, 0]
 
 
 # ---- equal-mass bins ----
@@ -61,9 +76,35 @@ def ece_eqmass(log_q: np.ndarray, p: np.ndarray) -> float:
     >>> ece_eqmass(np.log(q), p)  # two items, two bins: (|0.75 - 1| + |0.5 - 0|) / 2
     0.375
     """
-    confidence, correct, start = equal_mass_bins(*top_label(log_q, p))
+    return binned_gap(*top_label(log_q, p))
+
+
+def ece_votes(log_q: np.ndarray, p: np.ndarray) -> float:
+    r"""Calibration against people: confidence against the share of votes for the predicted class, in [0, 1]; 0 is calibrated.
+
+    .. math:: \sum_b \frac{n_b}{N} \, |\text{mean}_b \, q_{i \hat c_i} - \text{mean}_b \, p_{i \hat c_i}|,
+              \qquad \hat c_i = \arg\max_c q_{ic}
+
+    :func:`ece_eqmass` with the share of votes in place of 0 or 1: the outcome is a vote drawn for the item, averaged over the
+    draw before the gap is taken. The annotators' own distribution, q = p, has 0; against the majority label it does not.
+    Bins, ties and N < 15 are those of :func:`equal_mass_bins`; a tie in q goes to the lowest class.
+
+    >>> p = np.array([[0.6, 0.4], [0.3, 0.7]])
+    >>> ece_votes(np.log(p), p), round(ece_eqmass(np.log(p), p), 6)  # q = p; the majority label is right in both items
+    (0.0, 0.35)
+    """
+    return binned_gap(*top_share(log_q, p))
+
+
+def binned_gap(confidence: np.ndarray, outcome: np.ndarray) -> float:
+    r"""The gap between mean confidence and mean outcome in bins of equal mass, :math:`\sum_b n_b |gap_b| / N`.
+
+    >>> binned_gap(np.array([0.75, 0.5]), np.array([1.0, 0.0]))  # two items, two bins: (0.25 + 0.5) / 2
+    0.375
+    """
+    confidence, outcome, start = equal_mass_bins(confidence, outcome)
     # The bin's weight n_b cancels the n_b of its two means.
-    return float(np.abs(np.add.reduceat(confidence - correct, start)).sum() / len(confidence))
+    return float(np.abs(np.add.reduceat(confidence - outcome, start)).sum() / len(confidence))
 
 
 # ---- smooth ECE ----
@@ -89,14 +130,15 @@ def smooth_ece(log_q: np.ndarray, p: np.ndarray) -> float:
     """
     confidence, correct = top_label(log_q, p)
     residual = confidence - correct
+    on_grid = cache(partial(_on_grid, confidence, residual))  # most widths share a grid
     lower, upper = 0.0, 1.0
     for _ in range(10):
         width = (lower + upper) / 2
-        if width < 0.001 or width < smooth_ece_at(confidence, residual, width):
+        if width < 0.001 or width < _smoothed(on_grid(_intervals(width)), width):
             lower = width
         else:
             upper = width
-    return smooth_ece_at(confidence, residual, upper)
+    return _smoothed(on_grid(_intervals(upper)), upper)
 
 
 def smooth_ece_at(confidence: np.ndarray, residual: np.ndarray, width: float) -> float:
@@ -119,7 +161,16 @@ def smooth_ece_at(confidence: np.ndarray, residual: np.ndarray, width: float) ->
     >>> round(smooth_ece_at(np.array([0.6, 0.6]), np.array([0.6, -0.4]), 0.1), 6)  # residuals at one place add up before | |
     0.1
     """
-    grid = max(2000, round(20 / width)) // 2
+    return _smoothed(_on_grid(confidence, residual, _intervals(width)), width)
+
+
+def _intervals(width: float) -> int:
+    """Of the grid for a kernel of this width."""
+    return max(2000, round(20 / width)) // 2
+
+
+def _on_grid(confidence: np.ndarray, residual: np.ndarray, grid: int) -> np.ndarray:
+    """(2, grid + 1) cosine transforms of the residuals and of the items, both put on the grid."""
     place = confidence * grid
     left = np.minimum(place.astype(np.int64), grid - 1)
     share = place - left
@@ -127,9 +178,21 @@ def smooth_ece_at(confidence: np.ndarray, residual: np.ndarray, width: float) ->
         np.bincount(left, (1 - share) * mass, grid + 1) + np.bincount(left + 1, share * mass, grid + 1)
         for mass in (residual, np.ones_like(residual))
     ]
+    return dct(on_grid, type=1)
+
+
+@lru_cache(maxsize=64)  # the widths of a bisection are few
+def _kernel(width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The grid's points, the cosine transform of the kernel on them, and the mesh on which the result is read off."""
+    grid = _intervals(width)
     distance = np.arange(grid + 1) / grid
     kernel = np.where(distance <= 0.5, np.exp(-np.square(distance / width) / 2), 0.0)
-    smooth = dct(dct(on_grid, type=1) * dct(kernel, type=1), type=1)
-    mesh = np.linspace(0, 1, max(round(10 / width), 200))
+    return distance, dct(kernel, type=1), np.linspace(0, 1, max(round(10 / width), 200))
+
+
+def _smoothed(on_grid: np.ndarray, width: float) -> float:
+    """Smooth ECE at one width, from what :func:`_on_grid` gives for its grid."""
+    distance, kernel, mesh = _kernel(width)
+    smooth = dct(on_grid * kernel, type=1)
     gap, density = (np.interp(mesh, distance, values) for values in smooth)
     return float(np.abs(gap).sum() / density.sum())

@@ -10,7 +10,8 @@ from scipy.special import log_softmax
 from hardlabels.errors import InputError
 from hardlabels.metrics.agreement import ent_corr
 from hardlabels.metrics.brier import brier_reliability, brier_resolution, brier_uncertainty
-from hardlabels.metrics.calibration import ece_eqmass, smooth_ece
+from hardlabels.metrics.calibration import ece_eqmass, ece_votes, smooth_ece
+from hardlabels.metrics.scale import manhattan, wasserstein
 from hardlabels.metrics.scores import hard_acc, kl_to_annotator, soft_brier, soft_nll
 
 
@@ -35,6 +36,7 @@ METRICS: dict[str, MetricSpec] = {
     "soft_brier": MetricSpec(soft_brier, False, "soft Brier"),
     "hard_acc": MetricSpec(hard_acc, True, "accuracy"),
     "ece_eqmass": MetricSpec(ece_eqmass, False, "ECE (equal mass)"),
+    "ece_votes": MetricSpec(ece_votes, False, "ECE against votes"),
     "smooth_ece": MetricSpec(smooth_ece, False, "smooth ECE"),
     "ent_corr": MetricSpec(ent_corr, True, "entropy correlation"),
     "brier_reliability": MetricSpec(brier_reliability, False, "Brier reliability"),
@@ -42,9 +44,26 @@ METRICS: dict[str, MetricSpec] = {
     "brier_uncertainty": MetricSpec(brier_uncertainty, None, "Brier uncertainty"),
 }
 
+SCALE_METRICS: dict[str, MetricSpec] = {
+    "manhattan": MetricSpec(manhattan, False, "Manhattan distance"),
+    "wasserstein": MetricSpec(wasserstein, False, "Wasserstein distance"),
+}
+"""What a run has in addition where its source says that the classes are ordered: in ``result.json``, not in every epoch."""
+
+EVERY_METRIC = METRICS | SCALE_METRICS
+
+
+def metric_names(*, ordered: bool) -> list[str]:
+    """The metrics of a data set whose classes are ordered (a scale of ratings), or are not.
+
+    >>> [name for name in metric_names(ordered=True) if name not in metric_names(ordered=False)]
+    ['manhattan', 'wasserstein']
+    """
+    return [*METRICS, *(SCALE_METRICS if ordered else ())]
+
 
 def score(logits: npt.ArrayLike, p: npt.ArrayLike, names: Iterable[str] | None = None) -> dict[str, float]:
-    """Every metric, or those named, of predictions against annotator distributions. All checks of the inputs happen here.
+    """Every metric, or those named, of predictions against annotator distributions, whose inputs are checked here.
 
     Every value is NaN when there are no items (a slice may be empty) and when a prediction is no distribution (NaN or +inf among
     the logits): a diverged run must not show an accuracy. A logit of -inf is a probability of 0 and is allowed.
@@ -52,7 +71,7 @@ def score(logits: npt.ArrayLike, p: npt.ArrayLike, names: Iterable[str] | None =
     Args:
         logits: (N, C) unnormalised log-probabilities; ``log(q)`` where only probabilities are known.
         p: (N, C) annotator probabilities, rows summing to 1 within 1e-4.
-        names: keys of ``METRICS``; None for all of them.
+        names: keys of ``EVERY_METRIC``; None for all of ``METRICS``.
 
     Returns:
         name to value, in the order asked for.
@@ -65,8 +84,20 @@ def score(logits: npt.ArrayLike, p: npt.ArrayLike, names: Iterable[str] | None =
     """
     names = list(METRICS if names is None else names)
     for name in names:
-        if name not in METRICS:
-            raise InputError(f"metric must be one of {', '.join(METRICS)}, got {name!r}")
+        if name not in EVERY_METRIC:
+            raise InputError(f"metric must be one of {', '.join(EVERY_METRIC)}, got {name!r}")
+    log_q, p = as_predictions(logits, p)
+    return {name: float("nan") if log_q is None else EVERY_METRIC[name].function(log_q, p) for name in names}
+
+
+def as_predictions(logits: npt.ArrayLike, p: npt.ArrayLike) -> tuple[np.ndarray | None, np.ndarray]:
+    """(N, C) log-probabilities and annotator probabilities in float64, checked as :func:`score` says.
+
+    The first is None where there is nothing to score: no items, or a prediction that is no distribution.
+
+    >>> as_predictions([[0.0, 0.0]], [[1, 0]])[0].round(4).tolist(), as_predictions([[np.nan, 0.0]], [[1, 0]])[0]
+    ([[-0.6931, -0.6931]], None)
+    """
     logits, p = np.asarray(logits, dtype=np.float64), np.asarray(p, dtype=np.float64)
     if logits.ndim != 2 or logits.shape != p.shape or not logits.shape[1]:
         raise InputError(f"logits and p must both be items x classes, got shapes {logits.shape} and {p.shape}")
@@ -77,6 +108,4 @@ def score(logits: npt.ArrayLike, p: npt.ArrayLike, names: Iterable[str] | None =
 
     with np.errstate(invalid="ignore"):  # inf - inf; the NaN it gives is the answer
         log_q = log_softmax(logits, axis=1)
-    if not len(log_q) or np.isnan(log_q).any():
-        return dict.fromkeys(names, float("nan"))
-    return {name: METRICS[name].function(log_q, p) for name in names}
+    return (None if not len(log_q) or np.isnan(log_q).any() else log_q), p

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hardlabels.console import complain, say
 from hardlabels.errors import InputError
-from hardlabels.runs.wandb_run import check_project, chosen_mode, open_run, said
+from hardlabels.runs.views.wandb_run import check_project, chosen_mode, open_run, short_message
 
 KINDS = (".html", ".json", ".md", ".csv", ".tex", ".svg", ".png")
 
@@ -60,7 +60,7 @@ def log_report(
         directory = Path(run.dir).parent
         run.finish()
     except Exception as error:  # whatever it is: the report is written, and that is what counts
-        complain(f"W&B failed, the report is not there ({said(error)})")
+        complain(f"W&B failed, the report is not there ({short_message(error)})")
         return None
     say(f"W&B: {len(files)} files of the report, {'as ' + name if chosen == 'online' else f'{chosen}: {directory}'}")
     return directory

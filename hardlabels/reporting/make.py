@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hardlabels.console import complain
+from hardlabels.diagnostics.probe import OF_IMAGES
 from hardlabels.errors import InputError, printable
 from hardlabels.reporting.tables import Table
 from hardlabels.reporting.tables.saved import source_at_hand
@@ -15,8 +16,6 @@ from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import Records
 
 T = TypeVar("T")
-OF_IMAGES = ("gradcam", "ood")
-"""Probes that only images can have."""
 
 Makers = dict[str, Callable[[Any], Any]]
 """Number to the function that makes it."""

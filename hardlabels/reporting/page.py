@@ -1,24 +1,34 @@
-"""The report as one page: verdicts first, then tables, figures, methods, environment. No network, no script.
+"""The report as one page: the answer first, then verdicts, items, tables, figures, methods, environment. No network.
 
 Everything that people provided (names of methods, classes, data sets, error messages) goes through Jinja's escaping, and
-pictures are ``<img>`` with their content in the address, where a script could not run.
+pictures are ``<img>`` with their content in the address, where a script could not run. The one script, which lets people look
+through items, is ours: the page's policy names its hash, and a browser runs no other.
 """
 
+import base64
+import hashlib
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from hardlabels.reporting.claims.claim import SIGNS, STATUSES, Rules, Verdict
-from hardlabels.reporting.claims.judge import number
+from hardlabels.reporting.answer import Answer
+from hardlabels.reporting.claims.claim import Verdict
+from hardlabels.reporting.claims.rules import Rules
+from hardlabels.reporting.claims.sentences import number
+from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, legend
+from hardlabels.reporting.explorer import Explorer
+from hardlabels.reporting.inline import headline, strips
+from hardlabels.reporting.primary import PrimaryResult
+from hardlabels.reporting.primary_table import HEADS, outcome_words
 from hardlabels.reporting.provenance import Fact
-from hardlabels.reporting.published import PUBLISHED_DATA
 from hardlabels.reporting.tables import Table
-from hardlabels.reporting.verdicts_by_data import VerdictMatrix, legend
+from hardlabels.reporting.tables.table import Line
+from hardlabels.reporting.verdicts_by_data import VerdictMatrix
 from hardlabels.reporting.write import Drawing, cell_text
+from hardlabels.runs.quantity import CHECKPOINTS
 
 TEMPLATES = Path(__file__).with_name("templates")
 COMMAND = re.compile(r"python -m hardlabels\.[^;]*[^;.\s]")
@@ -41,6 +51,9 @@ class Part:
         missing: runs that have no folder, by method and K.
         commands: what trains the missing ones.
         floor: mean entropy of the annotators on evaluation items, nat: the least soft NLL; None without runs.
+        primary: what was written down before the first run, where the study has such a thing.
+        answer: what was found, in a few sentences and the points of one figure.
+        explorer: items to look through; None where no run has predictions.
     """
 
     data: str
@@ -55,12 +68,17 @@ class Part:
     missing: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     floor: float | None = None
+    primary: PrimaryResult | None = None
+    answer: Answer = field(default_factory=Answer)
+    explorer: Explorer | None = None
 
     @property
-    def counts(self) -> dict[str, int]:
-        """Status to number of claims, of those that this study is about."""
-        found = Counter(verdict.status for verdict in self.verdicts if not verdict.elsewhere)
-        return {status: found[status] for status in STATUSES}
+    def counts(self) -> dict[tuple[Status, str], tuple[int, ...]]:
+        """Status and its words to the number of claims at each checkpoint, of those that this study is about."""
+        here = [verdict for verdict in self.verdicts if not verdict.elsewhere]
+        seen = [[(verdict.status(checkpoint), verdict.word(checkpoint)) for verdict in here] for checkpoint in CHECKPOINTS]
+        keys = sorted({key for found in seen for key in found}, key=lambda key: (STATUSES.index(key[0]), key[1]))
+        return {key: tuple(found.count(key) for found in seen) for key in keys}
 
     @property
     def topics(self) -> dict[str, list[Verdict]]:
@@ -70,6 +88,16 @@ class Part:
             if not verdict.elsewhere:
                 found.setdefault(verdict.claim.topic, []).append(verdict)
         return found
+
+    def open_topic(self, topic: str) -> bool:
+        """Whether something was decided under a heading: such groups are open when the page opens."""
+        decided = ("supported", "contradicted", "no difference")
+        return any(finding.status in decided for verdict in self.topics[topic] for finding in verdict.at.values())
+
+    def topic_counts(self, topic: str) -> str:
+        """How the verdicts under a heading came out at the selected epoch, in words."""
+        words = [verdict.word("best") for verdict in self.topics[topic]]
+        return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
 
     @property
     def elsewhere(self) -> dict[str, list[Verdict]]:
@@ -122,17 +150,12 @@ class Page:
     problems: tuple[str, ...] = field(default=())
     overview: Overview | None = None
 
-    @property
-    def carried_over(self) -> list[str]:
-        """The data sets to which the margins are only carried over: they come from the published SDs on another one."""
-        return [data for data in dict.fromkeys(part.data for part in self.parts) if data != PUBLISHED_DATA]
-
 
 @dataclass(frozen=True)
 class Shown:
-    """The part of a table that has numbers: its rows, its columns, the headings of the others, and whether n is one for all."""
+    """The part of a table that has numbers: its lines, its columns, the headings of the others, and whether n is one for all."""
 
-    rows: list[str]
+    lines: list[Line]
     columns: list[str]
     hidden: list[str]
     one_n: bool
@@ -140,11 +163,13 @@ class Shown:
 
 def with_numbers(table: Table) -> Shown:
     """Rows and columns in which something was measured, or something is said that is not only ``missing``."""
-    full = {key for key, entry in table.cells.items() if entry.mean is not None}
+    every = [*table.cells.items(), *table.last.items()]
+    full = {key for key, entry in every if entry.mean is not None}
     rows = [row for row in table.rows if any(row == one for one, _ in full)]
     columns = [column for column in table.columns if any(column == one for _, one in full)]
     hidden = [name for name in (*table.rows, *table.columns) if name not in (*rows, *columns)]
-    return Shown(rows, columns, hidden, len({entry.n for entry in table.cells.values() if entry.mean is not None}) == 1)
+    lines = [line for line in table.lines() if line.row in rows]
+    return Shown(lines, columns, hidden, len({entry.n for _, entry in every if entry.mean is not None}) == 1)
 
 
 def apart(notes: list[str]) -> tuple[list[str], list[str]]:
@@ -176,5 +201,9 @@ def render(page: Page) -> str:
     )
     environment.filters.update(number=number, with_numbers=with_numbers, apart=apart, commands=commands)
     environment.filters["p"] = lambda value: "–" if value is None else f"{value:.3g}"
-    environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend)
+    environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend, epochs=EPOCHS)
+    environment.globals.update(primary_heads=HEADS, outcome_words=outcome_words, headline=headline, strips=strips)
+    script = (TEMPLATES / "explorer.js").read_text()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    environment.globals.update(script=Markup(script), script_hash=digest)
     return environment.get_template("index.html").render(page=page)

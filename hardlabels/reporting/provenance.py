@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ def describe_runs(folders: Iterable[Path]) -> list[Fact]:
 
 def describe_report(command: str) -> list[Fact]:
     """What made the report: command, code, time."""
-    now = datetime.now(timezone.utc).isoformat(timespec="minutes")
+    now = datetime.now(UTC).isoformat(timespec="minutes")
     facts = {"command": command, "code": code_version(), "Python": platform.python_version(), "written": now}
     return [Fact(name, ((value, 1),)) for name, value in facts.items()]
 

@@ -9,6 +9,9 @@ from omegaconf import OmegaConf
 PUBLISHED_DATA = "cifar10h"
 """The data set that the published numbers are about; beside other data they would say nothing."""
 
+PUBLISHED_RECIPE = "paper"
+"""The recipe that repeats the published training. With the data above it is the paper's own regime."""
+
 
 @lru_cache(maxsize=1)
 def published() -> dict[str, Any]:
@@ -34,3 +37,13 @@ def published_row(section: str, row: str | int, column: int) -> tuple[float | No
         return None, None
     value = values[column]
     return (value[0], value[1]) if isinstance(value, list) else (value, None)
+
+
+def published_metric(section: str, row: str, metric: str) -> tuple[float | None, float | None]:
+    """Mean and SD of a metric in a published table; (None, None) where the paper does not have it.
+
+    >>> published_metric("table2_main", "sls", "ent_corr"), published_metric("table2_main", "sls", "ece_votes")
+    ((0.3946, 0.0192), (None, None))
+    """
+    columns = published()[section]["columns"]
+    return published_row(section, row, columns.index(metric)) if metric in columns else (None, None)

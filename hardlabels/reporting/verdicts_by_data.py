@@ -1,4 +1,4 @@
-"""The verdicts of several data sets side by side: a claim a row, a data set a column."""
+"""The verdicts of several data sets side by side: a claim per row, a data set per column, both checkpoints in each cell."""
 
 import csv
 import io
@@ -9,11 +9,14 @@ from pathlib import Path
 
 from rich.table import Table as Lines
 
-from hardlabels.reporting.claims.claim import SIGNS, STATUSES, Claim, Verdict
+from hardlabels.reporting.claims.claim import Claim, Verdict
+from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, legend
 from hardlabels.reporting.write import markdown
 from hardlabels.runs.files import write_text
+from hardlabels.runs.quantity import CHECKPOINTS
 
 TITLE = "Verdicts over data sets"
+ORDER = " and ".join(EPOCHS[checkpoint] for checkpoint in CHECKPOINTS)
 
 
 @dataclass(frozen=True)
@@ -28,64 +31,65 @@ class VerdictMatrix:
     data: tuple[str, ...]
     rows: tuple[tuple[Claim, tuple[Verdict, ...]], ...]
 
-    def counts(self, verdicts: Sequence[Verdict]) -> dict[str, int]:
+    def counts(self, verdicts: Sequence[Verdict], checkpoint: str) -> dict[Status, int]:
         """Status to the number of data sets that have it."""
-        found = Counter(verdict.status for verdict in verdicts)
+        found = Counter(verdict.status(checkpoint) for verdict in verdicts)
         return {status: found[status] for status in STATUSES}
 
     def count_word(self, verdicts: Sequence[Verdict]) -> str:
-        """The counts of those that tested the claim, such as ``3 ✓ 1 ?``."""
-        counts = self.counts(verdicts)
-        return " ".join(f"{counts[status]} {SIGNS[status]}" for status in STATUSES if counts[status] and status != "not run")
+        """The counts of those that tested the claim, such as ``3 ✓ 1 ?``, first at the selected, then at the last epoch."""
+        words = []
+        for checkpoint in CHECKPOINTS:
+            counts = self.counts(verdicts, checkpoint)
+            tested = [f"{counts[status]} {SIGNS[status]}" for status in STATUSES if counts[status] and status != "not run"]
+            words.append(" ".join(tested) or SIGNS["not run"])
+        return " / ".join(words)
+
+
+def signs_of(verdict: Verdict) -> str:
+    """The signs of a verdict at the selected and at the last epoch, such as ``✓ / ?``."""
+    return " / ".join(SIGNS[verdict.status(checkpoint)] for checkpoint in CHECKPOINTS)
 
 
 def verdict_matrix(verdicts: Mapping[str, Sequence[Verdict]]) -> VerdictMatrix:
     """The matrix, from the verdicts of each data set on the same claims."""
     rows = zip(*verdicts.values(), strict=True)
-    tested = [row for row in rows if any(verdict.status != "not run" for verdict in row)]
+    tested = [row for row in rows if any(verdict.tested for verdict in row)]
     return VerdictMatrix(tuple(verdicts), tuple((row[0].claim, row) for row in tested))
-
-
-def legend() -> str:
-    """What the signs mean, for people.
-
-    >>> legend()
-    '✓ supported, ✗ contradicted, ? inconclusive, – not run'
-    """
-    return ", ".join(f"{SIGNS[status]} {status}" for status in STATUSES)
 
 
 def matrix_lines(matrix: VerdictMatrix) -> Lines:
     """The matrix for a terminal."""
-    lines = Lines(title=TITLE, title_justify="left", caption=legend(), caption_justify="left")
+    lines = Lines(title=TITLE, title_justify="left", caption=f"{ORDER}: {legend()}", caption_justify="left")
     lines.add_column("claim", overflow="fold")
     for name in matrix.data:
         lines.add_column(name.replace("_", " "), justify="center", overflow="fold", max_width=10)  # breaks at the space
     lines.add_column("count", no_wrap=True)
     for claim, verdicts in matrix.rows:
-        lines.add_row(claim.name, *(SIGNS[verdict.status] for verdict in verdicts), matrix.count_word(verdicts))
+        lines.add_row(claim.name, *map(signs_of, verdicts), matrix.count_word(verdicts))
     return lines
 
 
 def to_markdown(matrix: VerdictMatrix) -> str:
     """GitHub's table."""
     heads = ["claim", *matrix.data, "count"]
-    lines = [f"## {TITLE}", "", f"{legend()}. Claims that no data set tested are left out.", ""]
+    about = f"At the {ORDER}: {legend()}. Claims that no data set tested are left out."
+    lines = [f"## {TITLE}", "", about, ""]
     lines += ["| " + " | ".join(map(markdown, heads)) + " |", "| --- |" + " :---: |" * len(matrix.data) + " --- |"]
     for claim, verdicts in matrix.rows:
-        signs = [SIGNS[verdict.status] for verdict in verdicts]
-        lines.append("| " + " | ".join([markdown(claim.says), *signs, matrix.count_word(verdicts)]) + " |")
+        lines.append("| " + " | ".join([markdown(claim.says), *map(signs_of, verdicts), matrix.count_word(verdicts)]) + " |")
     return "\n".join(lines) + "\n"
 
 
 def to_csv(matrix: VerdictMatrix) -> str:
-    """One line a claim: its name, what it says, the status on each data set, and how often each comes."""
+    """Two lines per claim, one for each checkpoint: what the claim says, its verdict on each data set, how often each comes."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["claim", "says", *matrix.data, *(f"n {status}" for status in STATUSES)])
+    writer.writerow(["claim", "checkpoint", "says", *matrix.data, *(f"n {status}" for status in STATUSES)])
     for claim, verdicts in matrix.rows:
-        statuses = [verdict.status for verdict in verdicts]
-        writer.writerow([claim.name, claim.says, *statuses, *matrix.counts(verdicts).values()])
+        for checkpoint in CHECKPOINTS:
+            words = [verdict.word(checkpoint) for verdict in verdicts]
+            writer.writerow([claim.name, checkpoint, claim.says, *words, *matrix.counts(verdicts, checkpoint).values()])
     return text.getvalue()
 
 

@@ -6,20 +6,29 @@ Names of methods, classes and files come from people. Each format escapes them i
 import base64
 import csv
 import io
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib
+import numpy as np
 
 from hardlabels.errors import InputError
+from hardlabels.reporting.claims.status import EPOCHS
 from hardlabels.reporting.tables import Entry, Table
+from hardlabels.reporting.tables.references import REFERENCES
+from hardlabels.reporting.tables.table import Line
 from hardlabels.runs.files import write_atomically, write_text
 
 if TYPE_CHECKING:  # figures are many modules, and none is needed to write one
+    from matplotlib.figure import Figure as Canvas
+
     from hardlabels.reporting.figures import Figure
 
 DOTS_PER_INCH = 160
+OTHERS_EPOCH = "other seeds' epoch"
+"""How a cell says what the mean is at the epochs that the other seeds' curves choose."""
+
 LARGE_SVG = 400_000
 """Bytes above which a page embeds the PNG: a scatter of thousands of points."""
 
@@ -40,7 +49,7 @@ class CellText:
 
     Attributes:
         value: mean ± SD, or what is said in place of it.
-        under: what stands below it: n, p, interval over votes.
+        under: what stands below it: n, p, interval over votes, the value without the luck of selection.
         published: the paper's number.
     """
 
@@ -68,6 +77,8 @@ def cell_text(entry: Entry | None, with_n: bool = True) -> CellText:
         if entry.target_interval is not None:
             low, high = entry.target_interval
             under.append(f"votes {_number(low, like=entry.mean)} to {_number(high, like=entry.mean)}")
+        if entry.unselected is not None:
+            under.append(f"{OTHERS_EPOCH} {_number(entry.unselected, like=entry.mean)}")
     value = entry.text or "" if entry.mean is None else _with_sd(entry.mean, entry.sd)
     return CellText(value, tuple(under), "" if entry.published is None else _with_sd(entry.published, entry.published_sd))
 
@@ -91,8 +102,7 @@ def _p(value: float | None) -> str:
 def to_markdown(table: Table) -> str:
     """GitHub's tables; the best cell is bold, what is below a number stands behind it in brackets."""
 
-    def text(row: str, column: str) -> str:
-        entry = table.cells.get((row, column))
+    def text(entry: Entry | None) -> str:
         parts = cell_text(entry)
         value = f"**{parts.value}**" if entry is not None and entry.best and parts.value else parts.value
         paper = [f"published {parts.published}"] if parts.published else []
@@ -102,8 +112,19 @@ def to_markdown(table: Table) -> str:
     lines = [f"## {markdown(f'Table {table.number}. {table.title}')}", "", markdown(table.caption), ""]
     lines.append("| " + " | ".join(["", *map(markdown, table.columns)]) + " |")
     lines.append("| --- |" + " ---: |" * len(table.columns))
-    lines += ["| " + " | ".join([markdown(row), *(text(row, column) for column in table.columns)]) + " |" for row in table.rows]
+    for line in table.lines():
+        cells = [text(line.cells.get(column)) for column in table.columns]
+        lines.append("| " + " | ".join([markdown(row_heading(line)), *cells]) + " |")
     return "\n".join([*lines, "", *(f"- {markdown(note)}" for note in table.notes)]).rstrip() + "\n"
+
+
+def row_heading(line: Line) -> str:
+    """The heading of a line: that of its row, and at the last epoch that word.
+
+    >>> row_heading(Line("sls", "best", {})), row_heading(Line("sls", "last", {})), row_heading(Line("prior", None, {}))
+    ('sls', 'sls, last epoch', 'prior')
+    """
+    return f"{line.row}, {EPOCHS[line.checkpoint]}" if line.checkpoint == "last" else line.row
 
 
 def markdown(text: str) -> str:
@@ -114,15 +135,17 @@ def markdown(text: str) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """One line a cell, every field of its entry; an interval is two columns."""
+    """One line per cell and checkpoint, every field of its entry; an interval is two columns."""
     plain = [field.name for field in fields(Entry) if field.name != "target_interval"]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["table", "row", "column", *plain, "target_low", "target_high"])
-    for (row, column), entry in table.cells.items():
-        values = asdict(entry)
-        interval = entry.target_interval or ("", "")
-        writer.writerow([table.number, row, column, *("" if values[name] is None else values[name] for name in plain), *interval])
+    writer.writerow(["table", "row", "column", "checkpoint", *plain, "target_low", "target_high"])
+    for checkpoint, cells in (("best", table.cells), ("last", table.last)):
+        for (row, column), entry in cells.items():
+            found = asdict(entry)
+            values = ["" if found[name] is None else found[name] for name in plain]
+            where = "" if row in REFERENCES else checkpoint
+            writer.writerow([table.number, row, column, where, *values, *(entry.target_interval or ("", ""))])
     return text.getvalue()
 
 
@@ -146,14 +169,16 @@ def to_latex(table: Table) -> str:
     <BLANKLINE>
     """
 
-    def text(row: str, column: str) -> str:
-        entry = table.cells.get((row, column))
+    def text(entry: Entry | None) -> str:
         value = latex(cell_text(entry).value)
         if entry is None or entry.mean is None:
             return value
         return (rf"\textbf{{{value}}}" if entry.best else value) + (f" ({_p(entry.p)})" if entry.p is not None else "")
 
-    rows = [f"    {' & '.join([latex(row), *(text(row, column) for column in table.columns)])} \\\\" for row in table.rows]
+    rows = [
+        f"    {' & '.join([latex(row_heading(line)), *(text(line.cells.get(column)) for column in table.columns)])} \\\\"
+        for line in table.lines()
+    ]
     notes = [f"  \\par\\footnotesize {latex(note)}" for note in table.notes]
     lines = [
         r"% needs \usepackage{booktabs}", r"\begin{table}", r"  \centering",
@@ -187,17 +212,15 @@ def write_table(table: Table, folder: Path) -> list[Path]:
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A figure, drawn once.
+class Picture:
+    """One picture, drawn once.
 
     Attributes:
-        figure: what it shows.
         svg: as a file's bytes.
         png: likewise.
         width: in inches.
     """
 
-    figure: "Figure"
     svg: bytes
     png: bytes
     width: float
@@ -209,25 +232,62 @@ class Drawing:
         return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """A figure, drawn: its pictures at each checkpoint.
+
+    Attributes:
+        figure: what it shows.
+        pictures: checkpoint to picture; under ``best`` alone where the figure is about no single network.
+    """
+
+    figure: "Figure"
+    pictures: dict[str, Picture]
+
+
 def draw(figure: "Figure") -> Drawing | None:
-    """Draw a figure; None where it has nothing to show."""
-    if figure.draw is None:
+    """Draw a figure; None where it has nothing to show. Its two pictures have the same limits, so that they compare."""
+    makers = {"best": figure.draw, "last": figure.draw_last}
+    canvases = {checkpoint: maker() for checkpoint, maker in makers.items() if maker is not None}
+    if not canvases:
         return None
-    picture = figure.draw()
+    if len(canvases) == 2:
+        share_limits(*canvases.values())
+    pictures = {checkpoint: _render(canvas, f"figure {figure.number} {checkpoint}") for checkpoint, canvas in canvases.items()}
+    return Drawing(replace(figure, draw=None, draw_last=None), pictures)
+
+
+def share_limits(one: "Canvas", other: "Canvas") -> None:
+    """Give the panels of two pictures with equally many panels the limits that hold both."""
+    if len(one.axes) != len(other.axes):
+        return
+    for a, b in zip(one.axes, other.axes, strict=True):
+        for get, put in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
+            first, second = getattr(a, get)(), getattr(b, get)()
+            if (first[0] < first[1]) == (second[0] < second[1]) and first != second:
+                ends = np.sort([first, second], axis=1)
+                low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
+                for axis in (a, b):
+                    getattr(axis, put)((low, high) if first[0] < first[1] else (high, low))
+
+
+def _render(canvas: "Canvas", salt: str) -> Picture:
     svg, png = io.BytesIO(), io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": f"figure {figure.number}", "svg.fonttype": "path"}):
-        picture.savefig(svg, format="svg", metadata={"Date": None}, facecolor="white")
-        picture.set_layout_engine("none")  # laid out by now; doing it again is half of the time
-        picture.savefig(png, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, facecolor="white")
-    return Drawing(figure, svg.getvalue(), png.getvalue(), float(picture.get_figwidth()))
+    with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
+        canvas.savefig(svg, format="svg", metadata={"Date": None}, facecolor="white")
+        canvas.set_layout_engine("none")  # laid out by now; doing it again is half of the time
+        canvas.savefig(png, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, facecolor="white")
+    return Picture(svg.getvalue(), png.getvalue(), float(canvas.get_figwidth()))
 
 
 def write_drawing(drawing: Drawing, folder: Path) -> list[Path]:
-    """``figure_<number>.svg`` and ``.png``."""
+    """``figure_<number>.svg`` and ``.png``, and ``figure_<number>_last`` of the last epoch."""
     paths = []
-    for suffix, content in (("svg", drawing.svg), ("png", drawing.png)):
-        paths.append(folder / f"figure_{_plain_name(drawing.figure.number)}.{suffix}")
-        write_atomically(paths[-1], lambda file, content=content: file.write(content))  # type: ignore[misc]
+    for checkpoint, picture in drawing.pictures.items():
+        stem = f"figure_{_plain_name(drawing.figure.number)}{'_last' if checkpoint == 'last' else ''}"
+        for suffix, content in (("svg", picture.svg), ("png", picture.png)):
+            paths.append(folder / f"{stem}.{suffix}")
+            write_atomically(paths[-1], lambda file, content=content: file.write(content))  # type: ignore[misc]
     return paths
 
 

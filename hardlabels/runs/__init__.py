@@ -1,1 +1,7 @@
-"""Stage 6, runs: a cell's coordinates, its folder, and everything written there. The seam for all that follows."""
+"""Stage 6, runs: what a run is, its folder, and finished runs as one table.
+
+Here: a cell's coordinates (``cell``, ``method``), what decides its result (``identity``), its data (``data``), its folder
+(``directory``, ``files``, ``reading``, ``lock``, ``archive``), a finished run opened again (``finished``), all of them as a table
+(``records``, ``quantity``). In rooms of their own: ``settings`` (checks before any work), ``training``, ``views`` (W&B,
+TensorBoard), ``studies``.
+"""

@@ -1,11 +1,17 @@
-"""Records of many runs as one zip, ``<data>/<recipe>.zip`` with members ``<method>/K=<K|all>/seed=<seed>/<file>``.
+"""Records of many runs as one file, ``<data>/<recipe>.tar.xz`` with members ``<method>/K=<K|all>/seed=<seed>/<file>``.
 
-Thousands of small files are a burden to a repository; a zip of them is one. It is unpacked once, to the user's cache folder.
+Thousands of small files are a burden to a repository; an archive of them is one. Runs of a study are much alike (the same
+settings, the same annotators' distributions), and xz compresses over the borders of files, so an archive is several times smaller
+than its files, or than a zip of them. Archives of earlier versions are zips, and are read too. Either is unpacked once, to the
+user's cache folder.
 """
 
 import hashlib
+import io
+import lzma
 import re
 import shutil
+import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -20,63 +26,104 @@ from hardlabels.votes.arrays import UNPACKED_BYTES, UNPACKED_RATIO, UNREADABLE_Z
 FILES = ("config.yaml", "fingerprint.json", "environment.json", "history.csv", "predictions.npz", "result.json", "done")
 """What is published of a run, beside its probes' files: all but checkpoints. ``done`` comes last."""
 
+ENDINGS = (".tar.xz", ".zip")
+"""Of archives; the first one is what :func:`pack` writes."""
+
+PADDING = 1 << 16
+"""More empty bytes than a tar has behind its last file."""
+
 WORD = r"[A-Za-z0-9_+][A-Za-z0-9_.+,=-]*"  # never "..", never hidden, no separator of any system
 MEMBER = re.compile(
     rf"{WORD}/K=(all|[0-9]+)/seed=[0-9]+/(({'|'.join(map(re.escape, FILES))})|diagnostics/{WORD}\.(json|npz))", re.ASCII
 )
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can name
 
 
 def archives(place: Path) -> Iterator[Path]:
-    """The zips of records in a folder that is laid out as ``outputs`` is."""
-    yield from sorted(place.glob("[!.]*/[!.]*.zip"))
+    """The archives of records in a folder that is laid out as ``outputs`` is."""
+    yield from sorted(file for file in place.glob("[!.]*/[!.]*") if file.name.endswith(ENDINGS))
+
+
+def recipe_of(file: Path) -> str:
+    """The recipe whose runs an archive holds, which is its name without the ending.
+
+    >>> recipe_of(Path("results/text/popquorn/text_head.tar.xz")), recipe_of(Path("toy/smoke,tag=v1.5.zip"))
+    ('text_head', 'smoke,tag=v1.5')
+    """
+    return next((file.name.removesuffix(ending) for ending in ENDINGS if file.name.endswith(ending)), file.stem)
 
 
 def pack(file: Path, members: Mapping[str, bytes]) -> None:
-    """Write a zip whole: members in order of their names, no times, no rights. Equal members give equal bytes.
+    """Write an archive whole: no times, no owners, no rights. Equal members give equal bytes.
+
+    Files of one name stand together, by seed: xz then finds what they share, such as p of all methods of a seed.
 
     Args:
-        file: ``<data>/<recipe>.zip``.
+        file: ``<data>/<recipe>.tar.xz``.
         members: name to content.
     """
     for name in members:
         _check_name(file, name)
 
     def write(out: BinaryIO) -> None:
-        with zipfile.ZipFile(out, "w") as archive:
-            for name in sorted(members):
-                about = zipfile.ZipInfo(name, EPOCH)
-                about.create_system = 3  # of the machine's system otherwise
-                archive.writestr(about, members[name], zipfile.ZIP_DEFLATED, 9)
+        with tarfile.open(fileobj=out, mode="w:xz", format=tarfile.PAX_FORMAT) as archive:
+            for name in sorted(members, key=_together):
+                about = tarfile.TarInfo(name)
+                about.size = len(members[name])
+                archive.addfile(about, io.BytesIO(members[name]))
 
     write_atomically(file, write)
 
 
 def read_members(file: Path) -> Iterator[tuple[str, bytes]]:
-    """Name and content of every member, in the zip's order; the zip may come from somebody else.
+    """Name and content of every member, in the archive's order; the archive may come from somebody else.
 
     Raises:
         InputError: it cannot be read, has a member that is no file of a run, or one twice, or would unpack to far more.
     """
+    kind = "zip" if file.suffix == ".zip" else "tar.xz"
     try:
-        with zipfile.ZipFile(file) as archive:
-            _check(file, archive.infolist())
-            for member in archive.infolist():
-                with archive.open(member) as content:
-                    yield member.filename, content.read(member.file_size)  # so many bytes and no more, whatever follows
+        yield from _read_zip(file) if kind == "zip" else _read_tar(file)
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
-    except (*UNREADABLE_ZIP, EOFError, NotImplementedError) as error:
-        raise InputError(f"{file}: expected a zip of records, found: {error or type(error).__name__}") from error
+    except (*UNREADABLE_ZIP, lzma.LZMAError, tarfile.TarError, EOFError, NotImplementedError) as error:
+        raise InputError(f"{file}: expected a {kind} of records, found: {error or type(error).__name__}") from error
+
+
+def _read_zip(file: Path) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        if any(member.flag_bits & 1 for member in members):
+            raise InputError(f"{file}: expected plain files, found an encrypted one")
+        gate = _Gate(file)
+        for member in members:
+            gate.admit(member.filename, member.file_size)
+        for member in members:
+            with archive.open(member) as content:
+                yield member.filename, content.read(member.file_size)  # so many bytes and no more, whatever follows
+
+
+def _read_tar(file: Path) -> Iterator[tuple[str, bytes]]:
+    """A compressed tar has no list of its members: they are checked as they come, each before its content is read."""
+    gate = _Gate(file)
+    with lzma.open(file) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            if not member.isreg():
+                raise InputError(f"{file}, {member.name!r:.200}: expected files of runs, found a link, a folder or a device")
+            gate.admit(member.name, member.size)
+            content = archive.extractfile(member)
+            assert content is not None  # a regular file has content
+            yield member.name, content.read()
+        if len(stream.read(PADDING + 1)) > PADDING:  # to the end, where the checksum is
+            raise InputError(f"{file}: expected nothing behind its last file, found more")
 
 
 def unpacked(file: Path) -> Path:
-    """A folder laid out as ``outputs`` is that holds what the zip holds: ``<cache>/records/<sha256 of the zip>``.
+    """A folder laid out as ``outputs`` is that holds what the archive holds: ``<cache>/records/<its sha256>``.
 
     What was unpacked before is not unpacked again.
     """
     root = cache_folder() / "records" / _sha256(file)
-    target = root / file.parent.name / file.stem
+    target = root / file.parent.name / recipe_of(file)
     if target.is_dir():
         return root
     try:
@@ -87,7 +134,7 @@ def unpacked(file: Path) -> Path:
     try:
         for name, content in read_members(file):
             _write(part / "records" / name, content)
-        (part / "records").mkdir(exist_ok=True)  # of an empty zip
+        (part / "records").mkdir(exist_ok=True)  # of an empty archive
         if not target.is_dir():  # else another process was faster
             (part / "records").rename(target)
     except OSError as error:
@@ -103,20 +150,31 @@ def _check_name(file: Path, name: str) -> None:
         raise InputError(f"{file}, {name!r:.200}: expected files of runs, <method>/K=<K|all>/seed=<seed>/<file>, and no others")
 
 
-def _check(file: Path, members: list[zipfile.ZipInfo]) -> None:
-    seen = set()
-    for member in members:
-        where = f"{file}, {member.filename!r:.200}"
-        _check_name(file, member.filename)
-        if member.flag_bits & 1:
-            raise InputError(f"{where}: expected plain files, found an encrypted one")
-        if member.filename in seen:
-            raise InputError(f"{where}: expected every file once, found two of this name")
-        seen.add(member.filename)
-    size, packed = sum(member.file_size for member in members), file.stat().st_size
-    if size > max(UNPACKED_BYTES, UNPACKED_RATIO * packed):
-        most = f"{UNPACKED_RATIO} times its size, or {UNPACKED_BYTES:,} bytes"
-        raise InputError(f"{file}: expected a zip that unpacks to at most {most}; its {packed:,} bytes would become {size:,}")
+def _together(name: str) -> tuple[str, str, str]:
+    _, _, seed, file = name.split("/", 3)
+    return file, seed, name
+
+
+class _Gate:
+    """What an archive may hold: files of runs, each once, and not far more bytes than it has itself."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.packed, self.size = file, file.stat().st_size, 0
+        self.seen: set[str] = set()
+
+    def admit(self, name: str, size: int) -> None:
+        """Refuse a member before its content is read."""
+        _check_name(self.file, name)
+        if name in self.seen:
+            raise InputError(f"{self.file}, {name!r:.200}: expected every file once, found two of this name")
+        self.seen.add(name)
+        self.size += size
+        if self.size > max(UNPACKED_BYTES, UNPACKED_RATIO * self.packed):
+            most = f"{UNPACKED_RATIO} times its size, or {UNPACKED_BYTES:,} bytes"
+            raise InputError(
+                f"{self.file}: expected records that unpack to at most {most}; "
+                f"its {self.packed:,} bytes would become {self.size:,}"
+            )
 
 
 def _sha256(file: Path) -> str:

@@ -1,16 +1,27 @@
 """One cell of a grid: its coordinates, and the folder whose name they are."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
-from hardlabels.configuration import CONF
+from hardlabels.delivery import methods
 from hardlabels.errors import InputError
 from hardlabels.randomness import MAX_SEED
+from hardlabels.runs.method import Method
+from hardlabels.runs.spelling import (
+    NamedMethod,
+    NamedRecipe,
+    read_method,
+    read_recipe,
+    read_votes,
+    write_method,
+    write_recipe,
+    write_votes,
+)
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 LONGEST = 120  # file systems take 255 bytes, and a name becomes part of longer ones
@@ -37,10 +48,28 @@ class Cell:
     @property
     def folder(self) -> PurePosixPath:
         """The run's folder, below the outputs folder."""
-        return PurePosixPath(self.data, self.recipe, self.method, f"K={'all' if self.K is None else self.K}", f"seed={self.seed}")
+        return PurePosixPath(self.data, self.recipe, self.method, f"K={write_votes(self.K)}", f"seed={self.seed}")
 
     def __str__(self) -> str:
-        return f"{self.method} K={'all' if self.K is None else self.K} seed={self.seed}"
+        return f"{self.method} K={write_votes(self.K)} seed={self.seed}"
+
+    @property
+    def named_method(self) -> NamedMethod:
+        """The method's name and the settings in which it differs from its yaml.
+
+        >>> Cell("cifar10h", "pocket", "sls,hold=5", 5, 0).named_method.settings
+        {'hold': '5'}
+        """
+        return read_method(self.method)
+
+    @property
+    def named_recipe(self) -> NamedRecipe:
+        """The recipe's name and the tag.
+
+        >>> Cell("cifar10h", "pocket,tag=wide", "sls", 5, 0).named_recipe.tag
+        'wide'
+        """
+        return read_recipe(self.recipe)
 
     @classmethod
     def from_config(cls, cfg: DictConfig) -> "Cell":
@@ -48,9 +77,8 @@ class Cell:
         for part in ("data", "recipe", "method", "run"):
             if not isinstance(cfg[part], DictConfig):
                 raise InputError(f"{part} must be a group of settings, got {cfg[part]}")
-        recipe = _name("recipe.name", cfg.recipe.name)
-        if cfg.run.tag is not None:
-            recipe += f",tag={_name('run.tag', str(cfg.run.tag))}"
+        tag = None if cfg.run.tag is None else _name("run.tag", str(cfg.run.tag))
+        recipe = write_recipe(_name("recipe.name", cfg.recipe.name), tag)
         seed = _whole("seed", cfg.seed, f"an integer 0 .. {MAX_SEED}", 0, MAX_SEED)
         k = None if cfg.K is None else _whole("K", cfg.K, "a number of votes of at least 1, or null for all votes", 1, MAX_SEED)
         return cls(_name("data.name", cfg.data.name), recipe, method_name(cfg.method), k, seed)
@@ -65,37 +93,20 @@ class Cell:
         except (ValueError, TypeError) as error:
             expected = "<data>/<recipe>/<method>/K=<K|all>/seed=<seed>"
             raise InputError(f"{folder} is no run's folder: expected a path that ends in {expected}") from error
-        return cls(data, recipe, method, None if votes == "all" else int(votes), number)
+        return cls(data, recipe, method, read_votes(votes), number)
 
 
-def method_name(method: DictConfig) -> str:
+def method_name(method: DictConfig | Mapping[str, Any]) -> str:
     """The method's name with every setting that differs from its own yaml: ``sls``, but ``sls,hold=5``.
 
-    >>> method_name(OmegaConf.create({"name": "sls", "_target_": "...", "hold": 5}))
+    >>> method_name({"name": "sls", **methods()["sls"], "hold": 5})
     'sls,hold=5'
     """
-    name = _name("method.name", method.name)
-    defaults = _defaults(name)
-    variant = [f"{key}={value}" for key, value in method_settings(method).items() if defaults.get(key) != value]
-    return _name("method", ",".join([name, *variant]), re.compile(r"[A-Za-z0-9_.+,=-]+"))
-
-
-@lru_cache
-def _defaults(name: str) -> dict[str, Any]:
-    """The settings of the method's own yaml; a study has thousands of cells and a dozen methods."""
-    plain = CONF / "method" / f"{name}.yaml"
-    found: Any = OmegaConf.to_container(OmegaConf.load(plain)) if plain.is_file() else {}
-    return found
-
-
-def method_settings(method: DictConfig) -> dict[str, Any]:
-    """The arguments of the delivery's constructor.
-
-    >>> method_settings(OmegaConf.create({"name": "sls", "_target_": "...", "hold": 5}))
-    {'hold': 5}
-    """
-    settings: Any = OmegaConf.to_container(method, resolve=True)
-    return {key: value for key, value in settings.items() if key not in ("name", "_target_")}
+    chosen = Method.from_config(method)
+    name = _name("method.name", chosen.name)
+    defaults = methods().get(name, {})
+    variant = {key: value for key, value in chosen.settings.items() if defaults.get(key) != value}
+    return _name("method", write_method(name, variant), re.compile(r"[A-Za-z0-9_.+,=-]+"))
 
 
 def _name(what: str, value: Any, allowed: re.Pattern[str] = NAME) -> str:

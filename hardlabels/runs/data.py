@@ -1,11 +1,13 @@
-"""From a data configuration to its source. Without torch: reports look at the data too."""
+"""From a data configuration to its source. Without torch (but for an encoder of the user's): reports look at the data too."""
 
+from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from hardlabels.runs.targets import source_function
+from hardlabels.guard import build
 from hardlabels.sources.source import Source
 
 OWN = "hardlabels.sources.files.files"
@@ -15,15 +17,34 @@ OWN = "hardlabels.sources.files.files"
 def load_source(data: str) -> Source:
     """The source that a (resolved, yaml) data configuration names. Cells of one process share it: it is loaded once."""
     settings: Any = OmegaConf.to_container(OmegaConf.create(data))
-    # Not Hydra's instantiate: it would wrap the source's own error message in one of its own.
-    return source_function(settings.pop("_target_"))(**settings)
+    return build("data", settings, Source)
 
 
-def own_content(cfg: DictConfig) -> str | None:
-    """The fingerprint of the user's own files, which may have changed under the same name; None for all other data.
+def content_of_own_files(cfg: DictConfig) -> str | None:
+    """The fingerprint of the user's own files, which may have changed under the same name: data, and the weights of an encoder.
 
-    Asked before a run is skipped as finished, and before the first cell of a grid: what is wrong with the files is said once.
+    None for all other data and encoders. Asked before a run is skipped as finished, and before the first cell of a grid: what is
+    wrong with the files is said once.
     """
-    if cfg.data.get("_target_") != OWN:
+    encoder = own_encoder(cfg.model)
+    if cfg.data.get("_target_") != OWN and encoder is None:
         return None
-    return load_source(OmegaConf.to_yaml(cfg.data, resolve=True)).fingerprint
+    data = load_source(OmegaConf.to_yaml(cfg.data, resolve=True)).fingerprint
+    return data if encoder is None else f"{data}+{encoder}"
+
+
+def own_encoder(model: DictConfig) -> str | None:
+    """The digest of an encoder that is in files of the user's: ``model.weights``, or a folder as ``model.encoder``. Else None."""
+    if model.get("weights") is None and not _is_folder(model.get("encoder")):
+        return None
+    from hardlabels.learning.networks import network_class  # noqa: PLC0415 - torch, which only such an encoder needs here
+
+    settings: Any = OmegaConf.to_container(model, resolve=True)
+    identify = getattr(network_class(settings), "identify", None)
+    return None if identify is None else identify(settings)
+
+
+def _is_folder(name: Any) -> bool:
+    with suppress(OSError, RuntimeError, ValueError):  # too long for a file, the home of nobody, a zero byte: no folder
+        return isinstance(name, str) and Path(name).expanduser().is_dir()
+    return False

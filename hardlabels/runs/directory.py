@@ -1,12 +1,11 @@
 """The folder of one run: the unit of truth. What is in it, whether it is done, whether it is the run we mean."""
 
 import csv
-import hashlib
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -14,35 +13,14 @@ from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.errors import InputError
 from hardlabels.runs.files import write_atomically, write_json, write_text
+from hardlabels.runs.identity import deciding_part, fingerprint
 from hardlabels.runs.lock import holder
-from hardlabels.runs.reading import read_json, read_table
+from hardlabels.runs.reading import read_json, read_settings, read_table
+from hardlabels.runs.training.divergence import why_failed
 
-
-def training_config(cfg: DictConfig) -> dict[str, Any]:
-    """The part of a configuration that decides the result. Two runs that agree on it (and on the data) are the same run.
-
-    How and where it ran (devices, logger, folders, addresses) is left out, and so are the data's settings: the data are
-    identified by their content.
-    """
-    resolved: Any = OmegaConf.to_container(cfg, resolve=True)
-    return {
-        "data": resolved["data"]["name"],
-        "method": resolved["method"],
-        "K": resolved["K"],
-        "seed": resolved["seed"],
-        "recipe": resolved["recipe"],
-        "model": {key: value for key, value in resolved["model"].items() if key != "compile"},
-        "precision": resolved["trainer"]["precision"],
-    }
-
-
-def fingerprint(training: dict[str, Any], data: str) -> str:
-    """64 hex digits for (configuration, data): also the run's id at W&B, so that a resumed run continues there.
-
-    >>> fingerprint({"seed": 0}, "abc")[:8]
-    '25b31310'
-    """
-    return hashlib.sha256(json.dumps([training, data], sort_keys=True).encode()).hexdigest()
+ABSENT = object()
+FORMAT = 2
+"""Of ``fingerprint.json``: 2 where ``training`` has everything that is not known to leave the result alone."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +45,34 @@ class RunDirectory:
         """Whether everything was written."""
         return self.done.is_file()
 
+    def failure(self) -> str | None:
+        """Why a run that looks finished is none, by its result: it diverged, or the file is damaged. None where it is one."""
+        if not self.is_done():
+            return None
+        try:
+            return why_failed(self.read_result())
+        except InputError as error:
+            return str(error)
+
+    def read_result(self, keys: Sequence[str] = ()) -> dict[str, Any]:
+        """``result.json``, which has these keys, and numbers where they are looked for first."""
+        result: dict[str, Any] = read_json(self.result, keys)
+        for checkpoint in ("best", "last"):
+            metrics = entry.get("full", {}) if isinstance(entry := result.get(checkpoint, {}), dict) else None
+            if not isinstance(metrics, dict) or not isinstance(metrics.get("soft_nll"), (int, float, NoneType)):
+                raise InputError(f"{self.result}: expected metrics by slice below {checkpoint!r}, found {entry!r:.60}")
+        return result
+
+    def has_result(self) -> bool:
+        """Whether everything was written, and is a result."""
+        return self.is_done() and self.failure() is None
+
     def first_error(self) -> str:
         """Why it is not finished, in one line: who is at it, or the first line of what stopped it."""
         if (who := holder(self.lock)) is not None:
             return f"being written by {who}"
+        if (failure := self.failure()) is not None:
+            return failure
         if not self.error.is_file():
             return "no error recorded (stopped?)"
         return f"{self.error.read_text().splitlines()[0]} ({self.error})"
@@ -85,7 +87,11 @@ class RunDirectory:
         if not self.identity.is_file():
             return
         saved = read_json(self.identity, ("fingerprint", "training", "data"))
-        changes = _differences(saved["training"], training)
+        recorded = saved["training"]
+        if saved.get("format") != FORMAT and isinstance(recorded, dict) and self.config.is_file():
+            # An older version left out settings that decide the result, such as gradient clipping; the whole of it is here.
+            recorded = {**deciding_part(read_settings(self.config)), **recorded}
+        changes = differences(recorded, training)
         if data is not None and not f"{saved['data']}+".startswith(f"{data}+"):
             changes.append(f"the data's content: {_short(saved['data'])} there, {_short(data)} now")
         if changes:
@@ -99,7 +105,8 @@ class RunDirectory:
         earlier = read_json(self.environment, kind=list) if self.environment.is_file() else []
         write_text(self.config, OmegaConf.to_yaml(cfg, resolve=True))
         write_json(self.environment, [*earlier, environment])
-        write_json(self.identity, {"fingerprint": fingerprint(training, data), "data": data, "training": training})
+        identity = {"fingerprint": fingerprint(training, data), "data": data, "training": training, "format": FORMAT}
+        write_json(self.identity, identity)
         self.error.unlink(missing_ok=True)
 
     def write_history(self, rows: list[dict[str, float]]) -> None:
@@ -116,7 +123,7 @@ class RunDirectory:
         return read_table(self.history, columns) if self.history.is_file() else []
 
     def write_predictions(self, **arrays: np.ndarray) -> None:
-        """``predictions.npz``: logits (best), logits_last, index, p."""
+        """``predictions.npz``: logits (best), logits_last, index, p of the evaluation items; likewise select_... ."""
         write_atomically(self.predictions, lambda file: np.savez_compressed(file, **arrays))  # type: ignore[arg-type]
 
     def finish(self, result: dict[str, Any]) -> None:
@@ -130,8 +137,17 @@ def _short(content: object) -> str:
     return " + ".join(part[:12] for part in str(content).split("+"))
 
 
-def _differences(old: Any, new: Any, where: str = "") -> list[str]:
-    if isinstance(old, dict) and isinstance(new, dict):
+def differences(old: Any, new: Any, where: str = "") -> list[str]:
+    """Each setting that differs. One that is absent was not given: it has its default."""
+    if {type(old), type(new)} <= {dict, type(ABSENT)}:
+        old, new = ({} if value is ABSENT else value for value in (old, new))
         keys = dict.fromkeys([*old, *new])
-        return [line for key in keys for line in _differences(old.get(key), new.get(key), f"{where}.{key}" if where else key)]
-    return [] if old == new else [f"{where}: {old} there, {new} now"]
+        return [line for key in keys for line in differences(old.get(key, ABSENT), new.get(key, ABSENT), _joined(where, key))]
+    there, now = ("not set" if value is ABSENT else value for value in (old, new))
+    return [] if old == new else [f"{where}: {there} there, {now} now"]
+
+
+def _joined(where: str, key: str) -> str:
+    if not where:
+        return "the data's content: data" if key == "data_settings" else key
+    return f"{where}.{key}"

@@ -4,7 +4,7 @@ import os
 import platform
 import subprocess
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,7 +27,7 @@ PACKAGES = (
 def describe_environment(device: str, threads: int, processes: int = 1) -> dict[str, Any]:
     """Versions, machine, code version and command, as plain JSON values."""
     return {
-        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "code": code_version(),
         "python": platform.python_version(),

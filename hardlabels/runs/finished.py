@@ -15,7 +15,7 @@ from hardlabels.runs.data import load_source
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.reading import read_config, read_json
 from hardlabels.sources.source import Source
-from hardlabels.votes import Split, split_items
+from hardlabels.votes import Split
 from hardlabels.votes.arrays import read_arrays
 
 if TYPE_CHECKING:  # torch is loaded when a network is asked for: reports read thousands of runs without it
@@ -64,7 +64,10 @@ class FinishedRun:
 
     @cached_property
     def result(self) -> dict[str, Any]:
-        """``result.json``: {"best" | "last": {"epoch", slice: {metric: value}}, "items": {slice: n}}."""
+        """``result.json``: {"best" | "last": {"epoch", slice: {metric: value}}, "items": {slice: n}}.
+
+        Since format 2 also "prior": {slice: {metric: value}} and "predicted_classes": {"best" | "last": number of classes}.
+        """
         return self._json(self.directory.result)
 
     @cached_property
@@ -79,7 +82,10 @@ class FinishedRun:
 
     @cached_property
     def predictions(self) -> dict[str, np.ndarray]:
-        """``logits`` (n, C) of the best checkpoint, ``logits_last``, ``index`` (n,) in the data set, ``p`` (n, C)."""
+        """``logits`` (n, C) of the best checkpoint, ``logits_last``, ``index`` (n,) in the data set, ``p`` (n, C).
+
+        Where the run selected its checkpoint on items of their own, ``select_logits`` and so on are those of these items.
+        """
         return read_arrays(self.directory.predictions)
 
     @cached_property
@@ -89,7 +95,7 @@ class FinishedRun:
         if "root" in settings and os.environ.get("HARDLABELS_DATA"):  # where the data are is a matter of this machine
             settings = OmegaConf.merge(settings, {"root": os.environ["HARDLABELS_DATA"]})
         source = load_source(OmegaConf.to_yaml(settings))
-        expected = self._json(self.directory.identity)["data"].split("+")[0]  # behind it: the encoder of texts
+        expected = self._json(self.directory.identity)["data"].split("+")[0]  # behind it: the encoder
         if source.fingerprint != expected:
             raise InputError(
                 f"{self.path} was trained on other data: fingerprint {expected[:12]} there, {source.fingerprint[:12]} now"
@@ -98,10 +104,8 @@ class FinishedRun:
 
     @cached_property
     def prepared(self) -> Source:
-        """The data as its network takes them: those of ``source``, but vectors or tokens where these are texts."""
-        if not self.source.has_texts:
-            return self.source
-        from hardlabels.runs.execute import prepare_source  # noqa: PLC0415
+        """The data as its network takes them: those of ``source``, or what an encoder makes of them."""
+        from hardlabels.runs.training.compose import prepare_source  # noqa: PLC0415
 
         source, content = prepare_source(self.cfg, self.source)
         expected = self._json(self.directory.identity)["data"]
@@ -115,7 +119,7 @@ class FinishedRun:
     def split(self) -> Split:
         """Which items it trained on, selected on and evaluated: positions in the data set."""
         recipe = self.cfg.recipe
-        return split_items(self.source.labels, seed=self.cfg.seed, protocol=recipe.split, train_items=recipe.train_items)
+        return self.source.split(seed=self.cfg.seed, protocol=recipe.split, train_items=recipe.train_items)
 
     @cached_property
     def sparse_p(self) -> np.ndarray:
@@ -125,8 +129,8 @@ class FinishedRun:
 
     def network(self, checkpoint: str = "best", device: str = "cpu") -> "torch.nn.Module":
         """The trained network of ``best`` or ``last``, in eval mode."""
-        from hardlabels.runs.checkpoint import network_state  # noqa: PLC0415
-        from hardlabels.runs.execute import make_network  # noqa: PLC0415
+        from hardlabels.runs.training.checkpoint import network_state  # noqa: PLC0415
+        from hardlabels.runs.training.compose import make_network  # noqa: PLC0415
 
         if checkpoint not in ("best", "last"):
             raise InputError(f"checkpoint must be best or last, got {checkpoint!r}")
@@ -145,7 +149,19 @@ class FinishedRun:
 
         source = self.prepared
         mean, std = torch.tensor(source.mean, device=device), torch.tensor(source.std, device=device)
-        return normalise(torch.from_numpy(source.inputs[items]).to(device), mean, std)
+        return normalise(torch.from_numpy(source.shown[items]).to(device), mean, std)
+
+    def foreign(self, images: np.ndarray) -> np.ndarray:
+        """Images that are not of the run's data, as its network takes them: images again, or features of its encoder.
+
+        Args:
+            images: (n, H, W, channels) uint8, of the shape of the run's own.
+        """
+        from hardlabels.learning.networks import network_class  # noqa: PLC0415
+
+        settings: Any = OmegaConf.to_container(self.cfg.model, resolve=True)
+        encode = getattr(network_class(settings), "encode", None)
+        return images if encode is None else encode(images, settings)
 
     def _json(self, path: Path) -> Any:
         return read_json(path, kind=list if path == self.directory.environment else dict)

@@ -1,20 +1,30 @@
-"""One writer a run: a lock on the run's folder that says who holds it and ends with the process that took it."""
+"""One writer per run: a lock on the run's folder that says who holds it and ends with the process that took it.
 
-import fcntl
+POSIX record locks where the system has them, since ``filelock`` takes ``flock`` there: forked DataLoader workers inherit that,
+and the orphans of a killed run would keep its folder locked. On Windows, which has no such locks, it is ``filelock``.
+"""
+
 import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from hardlabels.console import complain
 from hardlabels.errors import InputError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 UNSUPPORTED = (37, 38, 95)  # ENOLCK, ENOSYS, ENOTSUP: a file system without locks
 
 
-class Held(Exception):  # noqa: N818 - a state, not an error: somebody else is at work here
+class HeldByAnotherProcess(Exception):  # noqa: N818 - a state, not an error: somebody else is at work here
     """Another process holds the lock; the message says which."""
 
 
@@ -26,9 +36,13 @@ def hold(path: Path) -> Iterator[None]:
     on NFS between hosts; and forked workers do not inherit it, so a killed run's orphans do not keep it.
 
     Raises:
-        Held: when another process has it.
+        HeldByAnotherProcess: when another process has it.
         InputError: when the folder cannot be written.
     """
+    if fcntl is None:
+        with _hold_by_filelock(path):
+            yield
+        return
     while True:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +58,7 @@ def hold(path: Path) -> Iterator[None]:
             file.seek(0)
             who = file.read().strip() or "another process"
             file.close()
-            raise Held(f"{path.parent} is being written by {who}") from None
+            raise HeldByAnotherProcess(f"{path.parent} is being written by {who}") from None
         # The last holder may have removed the file between our opening it and our lock: then nobody else would see ours.
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(file.fileno()), path.stat()):
@@ -52,7 +66,7 @@ def hold(path: Path) -> Iterator[None]:
         file.close()
     try:
         file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}, since {datetime.now(timezone.utc):%Y-%m-%d %H:%M:%S} UTC\n")
+        file.write(f"process {os.getpid()} on {socket.gethostname()}, since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC\n")
         file.flush()
         yield
     finally:
@@ -61,8 +75,27 @@ def hold(path: Path) -> Iterator[None]:
         file.close()
 
 
+@contextmanager
+def _hold_by_filelock(path: Path) -> Iterator[None]:
+    """:func:`hold` where there are no POSIX locks; nobody can read from the file who holds it."""
+    lock = FileLock(path, timeout=0)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise HeldByAnotherProcess(f"{path.parent} is being written by another process") from None
+    except PermissionError as error:
+        raise InputError(f"the run's folder cannot be written, {path.parent}: {error.strerror or error}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def holder(path: Path) -> str | None:
-    """Who holds this lock right now; None where nobody does."""
+    """Who holds this lock right now; None where nobody does, and where only an attempt could tell (Windows)."""
+    if fcntl is None:
+        return None
     try:
         with path.open("r+") as file:
             try:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from omegaconf.errors import OmegaConfBaseException
 from hardlabels.errors import InputError
 
 MAX_BYTES = 1 << 26  # 64 MiB: a run's text files are kilobytes, megabytes at most
+LOADER: Any = getattr(
+    yaml, "CSafeLoader", yaml.SafeLoader
+)  # plain values, no tags; that of libyaml, where it was there when PyYAML was built
 
 
 def read_json(path: Path, keys: Sequence[str] = (), kind: type = dict) -> Any:
@@ -39,18 +42,27 @@ def read_json(path: Path, keys: Sequence[str] = (), kind: type = dict) -> Any:
 
 def read_config(path: Path) -> DictConfig:
     """A run's ``config.yaml``: plain values only, no tags (which could name code), no aliases (which could fill the memory)."""
+    return _plain_yaml(path, OmegaConf.create)
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """A run's ``config.yaml`` as plain values. Ten times faster than :func:`read_config`: a grid has thousands of folders."""
+    return _plain_yaml(path, lambda text: LOADER(text).get_single_data())
+
+
+def _plain_yaml(path: Path, parse: Callable[[str], Any]) -> Any:
     text = read_text(path)
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        for event in yaml.parse(text, Loader=LOADER):
             if isinstance(event, yaml.AliasEvent):
                 raise InputError(f"{path}: expected plain values; line {event.start_mark.line + 1} has the alias *{event.anchor}")
-        cfg = OmegaConf.create(text)
+        cfg = parse(text)
     except yaml.MarkedYAMLError as error:
         line = "" if error.problem_mark is None else f"; line {error.problem_mark.line + 1}"
         raise InputError(f"{path}: expected plain yaml{line}: {error.problem}") from error
     except (yaml.YAMLError, OmegaConfBaseException, RecursionError) as error:
         raise InputError(f"{path}: expected plain yaml, found: {' '.join(str(error).split())[:200]}") from error
-    if not isinstance(cfg, DictConfig) or not all(isinstance(key, str) for key in cfg):
+    if not isinstance(cfg, (dict, DictConfig)) or not all(isinstance(key, str) for key in cfg):
         raise InputError(f"{path}: expected the settings of a run by name, found {type(cfg).__name__}")
     return cfg
 

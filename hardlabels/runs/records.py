@@ -1,10 +1,10 @@
 """Finished runs as one long table: one row a number, read in one pass over the run folders."""
 
 import json
-import os
+import lzma
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,19 +12,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hardlabels.runs.archive import archives, unpacked
+from hardlabels.errors import InputError
+from hardlabels.runs.archive import archives, recipe_of, unpacked
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.derived import derived_numbers
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.files import write_atomically
-from hardlabels.runs.study import Study
+from hardlabels.runs.kept_records import CACHE, load_cache, stamp_of
+from hardlabels.runs.quantity import CHECKPOINTS, TIMELESS, Quantity
+from hardlabels.runs.studies.study import Study
+from hardlabels.runs.training.divergence import DivergenceError, why_failed
 from hardlabels.votes import SLICES
 
 COLUMNS = ["study", "data", "recipe", "method", "K", "seed", "slice", "checkpoint", "name", "value"]
-PAIR_COLUMNS = ["probe", "data", "recipe", "method_a", "method_b", "K_a", "K_b", "seed_a", "seed_b", "slice", "name", "value"]
-CACHE = ".records.csv"
+PAIR_COLUMNS = [
+    "probe", "data", "recipe", "method_a", "method_b", "K_a", "K_b", "seed_a", "seed_b", "slice", "checkpoint", "name", "value",
+]  # fmt: skip
 VIEWS = (*SLICES, "truth")
 
 Row = tuple[str, str, str, float | None]  # slice, checkpoint, name, value
+CellKey = tuple[str, str, str, float]  # name, slice, method, K
 
 
 @dataclass(frozen=True)
@@ -33,11 +40,15 @@ class Records:
 
     Attributes:
         table: long: study, data, recipe, method, K (infinite = all votes), seed, slice, checkpoint, name, value. A metric has
-            its own name, a probe's value ``<probe>/<quantity>``.
-        pairs: long: what the pair probes say, with the coordinates of both runs.
+            its own name, a probe's value ``<probe>/<quantity>``; a probe with settings of somebody's own has another name
+            (``hessian,items=50``). What has no checkpoint (``dynamics``) stands with ``best``.
+        pairs: long: what the pair probes say, with the coordinates of both runs; likewise.
         folders: where each finished cell is.
         unfinished: folders that are not in the table, with the reason.
         missing: cells of the study that have no folder yet.
+        places: the folders that were read.
+        words: the overrides that chose the study's runs, for the commands that tables and figures name; None: none were typed.
+        checkpoint: the one that they are seen at; both tables hold all of them.
     """
 
     table: pd.DataFrame
@@ -45,14 +56,62 @@ class Records:
     folders: dict[Cell, Path]
     unfinished: list[tuple[Path, str]]
     missing: list[Cell]
+    places: tuple[Path, ...] = ()
+    words: tuple[str, ...] | None = None
+    checkpoint: str = "best"
+
+    def at(self, checkpoint: str) -> "Records":
+        """The same records, seen at another checkpoint: ``values``, tables, figures and claims then take its numbers."""
+        if checkpoint not in CHECKPOINTS:
+            raise InputError(f"checkpoint must be one of {', '.join(CHECKPOINTS)}, got {checkpoint!r}")
+        if checkpoint not in self._views:
+            self._views[checkpoint] = replace(self, checkpoint=checkpoint)
+            self._views[checkpoint].__dict__["_views"] = self._views
+        return self._views[checkpoint]
+
+    @cached_property
+    def _views(self) -> dict[str, "Records"]:
+        return {self.checkpoint: self}  # each view indexes many thousands of numbers, and every table asks for it
+
+    @cached_property
+    def by_cell(self) -> dict[CellKey, list[tuple[int, float]]]:
+        """(name, slice, method, K) to seeds and values at the checkpoint: tables and claims ask for thousands of them."""
+        found: dict[CellKey, list[tuple[int, float]]] = {}
+        columns = ("name", "slice", "method", "K", "seed", "value")
+        for name, part, method, k, seed, value in zip(*(self.seen[column].tolist() for column in columns), strict=True):
+            found.setdefault((name, part, method, k), []).append((seed, value))
+        return found
+
+    @cached_property
+    def references(self) -> dict[CellKey, list[tuple[int, float]]]:
+        """The part of ``by_cell`` about predictions that no network made: the class shares, and the annotators' own."""
+        return {key: rows for key, rows in self.by_cell.items() if key[0].startswith(("prior/", "oracle/"))}
+
+    @cached_property
+    def seen(self) -> pd.DataFrame:
+        """The rows of ``table`` at the checkpoint, and those of quantities that have none."""
+        here = self.table["checkpoint"] == self.checkpoint
+        timeless = self.table["name"].str.startswith(tuple(f"{probe}/" for probe in TIMELESS))
+        return self.table[here | timeless.astype(bool)]
+
+    @cached_property
+    def seen_pairs(self) -> pd.DataFrame:
+        """The rows of ``pairs`` at the checkpoint."""
+        return self.pairs[self.pairs["checkpoint"] == self.checkpoint]
 
     def values(self, name: str, **where: Any) -> pd.Series:
-        """The values of one name by seed: those rows of ``table`` that have these coordinates (slice full, checkpoint best).
+        """The values of one name by seed: those rows of ``table`` that have these coordinates.
+
+        Args:
+            name: as in the table: ``Quantity(...).column``.
+            **where: column to value; slice is full and checkpoint the one that the records are seen at, where nothing is said.
 
         Returns:
             A series indexed by seed, in order.
         """
-        where = {"slice": "full", "checkpoint": "best", **where}
+        where = {"slice": "full", "checkpoint": self.checkpoint, **where}
+        if Quantity.from_column(name).timeless:
+            del where["checkpoint"]
         rows = self._by_name.get(name, self.table[:0])
         for column, value in where.items():
             rows = rows[rows[column] == value]
@@ -67,8 +126,8 @@ def read_records(places: Sequence[str | Path], study: Study | None = None) -> Re
     """Every finished run below these folders, or those of a study; the first folder that has a cell finished wins.
 
     Args:
-        places: folders laid out as ``outputs`` is, or with zips ``<data>/<recipe>.zip`` in it (``hardlabels.publish``); those
-            that do not exist are passed over.
+        places: folders laid out as ``outputs`` is, or with archives ``<data>/<recipe>.tar.xz`` in it (``hardlabels.publish``);
+            those that do not exist are passed over.
         study: keep its cells only, and say which are missing.
 
     Unreadable and unfinished runs are listed, never silently dropped. What was read is kept in ``.records.csv`` of each
@@ -85,7 +144,7 @@ def read_records(places: Sequence[str | Path], study: Study | None = None) -> Re
         unfinished.update({cell: (fresh[cell], failures[fresh[cell]]) for cell in fresh if fresh[cell] in failures})
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
     table["study"] = "" if study is None else study.name
-    pairs = [_read_pairs(file) for place in places for file in sorted(Path(place).glob("studies/*/diagnostics/*.json"))]
+    pairs = [_read_pairs(file) for place in places for file in pair_files(Path(place))]
     joined = pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(columns=PAIR_COLUMNS)
     return Records(
         table[COLUMNS],
@@ -93,41 +152,73 @@ def read_records(places: Sequence[str | Path], study: Study | None = None) -> Re
         folders,
         [why for cell, why in unfinished.items() if cell not in folders],
         [cell for cell in wanted or [] if cell not in folders and cell not in unfinished],
+        tuple(Path(place) for place in places),
     )
 
 
+def pair_files(place: Path) -> list[Path]:
+    """What probes of pairs of runs wrote in a folder that is laid out as ``outputs`` is; published files may be compressed."""
+    return sorted(file for file in place.glob("studies/*/diagnostics/*") if file.name.endswith((".json", ".json.xz")))
+
+
+def read_pair_file(file: Path) -> dict[str, Any]:
+    """The content of one of them."""
+    content = file.read_bytes()
+    return json.loads(lzma.decompress(content) if file.suffix == ".xz" else content)
+
+
 def run_rows(directory: RunDirectory) -> Iterator[Row]:
-    """The numbers of one run: ``result.json``, then its probes.
+    """The numbers of one run: ``result.json``, what it lacks and its predictions give, then its probes.
 
     Raises:
+        DivergenceError: when the run diverged.
         OSError, ValueError, KeyError, TypeError, AttributeError: when a file is not what it should be.
     """
     result = json.loads(directory.result.read_text())
+    if (failure := why_failed(result)) is not None:
+        raise DivergenceError(failure)
+    scores: list[Row] = []
     for checkpoint in ("best", "last"):
         yield "full", checkpoint, "epoch", result[checkpoint]["epoch"]
         for view, metrics in result[checkpoint].items():
             if view != "epoch":
-                yield from ((view, checkpoint, name, value) for name, value in metrics.items())
+                scores += [(view, checkpoint, name, value) for name, value in metrics.items()]
+    for reference in ("prior", "oracle"):
+        for view, metrics in result.get(reference, {}).items():
+            yield from ((view, "best", Quantity(name, reference).column, value) for name, value in metrics.items())
+    scores += derived_numbers(result, directory.predictions)
+    yield from (*scores, *_tempered_kl(scores))
     for file in sorted(directory.path.glob("diagnostics/*.json")):
-        for view, name, value in _numbers(json.loads(file.read_text())["values"]):
-            yield view, "best", f"{file.stem}/{name}", value
+        saved = json.loads(file.read_text())
+        probe, checkpoint = _measured(saved, file)
+        yield from ((view, checkpoint, f"{probe}/{name}", value) for view, name, value in _numbers(saved["values"]))
+
+
+def _tempered_kl(scores: Iterable[Row]) -> Iterator[Row]:
+    """KL after one temperature: soft NLL after it, less the annotators' entropy, by which soft NLL and KL differ."""
+    known = {row[:3]: row[3] for row in scores}
+    for (view, checkpoint, name), tempered in known.items():
+        nll, kl = (known.get((view, checkpoint, other)) for other in ("soft_nll", "kl_to_annotator"))
+        if name == "soft_nll_t" and tempered is not None and nll is not None and kl is not None:
+            yield view, checkpoint, "kl_to_annotator_t", tempered - nll + kl
 
 
 def _with_archives(places: Sequence[str | Path], wanted: Sequence[Cell] | None) -> Iterator[Path]:
-    """The places that exist, each followed by its zips, unpacked; those that can hold a wanted cell."""
+    """The places that exist, each followed by its archives, unpacked; those that can hold a wanted cell."""
     names = None if wanted is None else {(cell.data, cell.recipe) for cell in wanted}
     for place in (Path(place) for place in places if Path(place).is_dir()):
         yield place
         for file in archives(place):
-            if names is None or (file.parent.name, file.stem) in names:
+            if names is None or (file.parent.name, recipe_of(file)) in names:
                 yield unpacked(file)
 
 
 def _read_place(place: Path, folders: dict[Cell, Path]) -> tuple[pd.DataFrame, dict[Path, str]]:
-    stamps = {str(path.relative_to(place)): _stamp(path) for path in folders.values()}
-    cached = _load_cache(place / CACHE)
-    fits = cached["folder"].map(stamps) == cached["stamp"]
-    known = set(cached.loc[fits, "folder"])
+    stamps = {str(path.relative_to(place)): stamp_of(path) for path in folders.values()}
+    cached = load_cache(place / CACHE, COLUMNS[1:])
+    read = cached.loc[~cached["folder"].duplicated(), ["folder", "stamp"]].itertuples(index=False, name=None)
+    known = {folder for folder, stamp in read if stamps.get(folder) == stamp}
+    fits = cached["folder"].isin(known)
     rows: list[tuple[Any, ...]] = []
     failures: dict[Path, str] = {}
     for cell, path in folders.items():
@@ -144,12 +235,15 @@ def _read_place(place: Path, folders: dict[Cell, Path]) -> tuple[pd.DataFrame, d
             rows += [(*head, *row) for row in run_rows(directory)]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             failures[path] = f"unreadable: {type(error).__name__}: {error}"
+        except DivergenceError as error:
+            failures[path] = f"failed: {error}"
     new = pd.DataFrame(rows, columns=["folder", "stamp", *COLUMNS[1:]])
     new["value"] = new["value"].astype(float)
     table = pd.concat([cached[fits], new], ignore_index=True) if len(new) else cached[fits]
-    if len(new) or not fits.all():
-        others = cached[~cached["folder"].isin(stamps)]  # of other studies in the same place
+    others = cached[~cached["folder"].isin(stamps)]  # of other studies in the same place
+    if len(new) or fits.sum() + len(others) < len(cached):
         kept = pd.concat([others, table]) if len(others) else table
+        kept = kept.assign(stamp=kept["stamp"].where(~kept["folder"].duplicated(), ""))  # said once: the file is half as large
         with suppress(OSError):  # a place that cannot be written is read anew each time
             write_atomically(place / CACHE, lambda file: kept.to_csv(file, index=False))
     return table.drop(columns=["folder", "stamp"]), failures
@@ -161,28 +255,9 @@ def _find(place: Path) -> Iterator[tuple[Cell, Path]]:
             yield Cell.from_folder(path), path
 
 
-def _stamp(path: Path) -> str:
-    """Changes when the run's numbers may have: times and sizes of its marker, its result and its probes' files."""
-    marks = []
-    with suppress(FileNotFoundError), os.scandir(path / "diagnostics") as entries:
-        marks = sorted(f"{entry.name}:{(s := entry.stat()).st_mtime_ns}:{s.st_size}" for entry in entries)
-    for name in ("done", "result.json"):
-        with suppress(FileNotFoundError):
-            stat = (path / name).stat()
-            marks.append(f"{name}:{stat.st_mtime_ns}:{stat.st_size}")
-    return " ".join(marks)
-
-
-def _load_cache(path: Path) -> pd.DataFrame:
-    columns = ["folder", "stamp", *COLUMNS[1:]]
-    text = dict.fromkeys(("folder", "stamp", "data", "recipe", "method", "slice", "checkpoint", "name"), str)
-    kinds: Any = {**text, "K": float, "seed": int, "value": float}
-    with suppress(OSError, ValueError, KeyError):
-        # A method may be called "null", so no word means missing; Python's float gives back every bit, pandas' parser may not.
-        exact = {"value": lambda text: float(text) if text else np.nan}
-        others = {column: kind for column, kind in kinds.items() if column not in exact}
-        return pd.read_csv(path, dtype=others, converters=exact, keep_default_na=False)[columns]
-    return pd.DataFrame({column: pd.Series(dtype=kinds[column]) for column in columns})
+def _measured(saved: dict[str, Any], file: Path) -> tuple[str, str]:
+    """Name of the probe that wrote a file, and the checkpoint: the best one where there is none, or where the file is older."""
+    return saved.get("probe", file.stem), saved.get("settings", {}).get("checkpoint", "best")
 
 
 def _numbers(values: dict[str, Any]) -> Iterator[tuple[str, str, float | None]]:
@@ -193,12 +268,13 @@ def _numbers(values: dict[str, Any]) -> Iterator[tuple[str, str, float | None]]:
 
 
 def _read_pairs(file: Path) -> pd.DataFrame:
-    rows = []
-    for pair in json.loads(file.read_text())["pairs"]:
+    rows, saved = [], read_pair_file(file)
+    probe, checkpoint = _measured(saved, file)
+    for pair in saved["pairs"]:
         a, b = Cell.from_folder(pair["a"]), Cell.from_folder(pair["b"])
         ks = [np.inf if cell.K is None else float(cell.K) for cell in (a, b)]
-        head = (file.stem, a.data, a.recipe, a.method, b.method, *ks, a.seed, b.seed)
-        rows += [(*head, *number) for number in _numbers(pair["values"])]
+        head = (probe, a.data, a.recipe, a.method, b.method, *ks, a.seed, b.seed)
+        rows += [(*head, view, checkpoint, name, value) for view, name, value in _numbers(pair["values"])]
     return pd.DataFrame(rows, columns=PAIR_COLUMNS).astype({"value": float})
 
 

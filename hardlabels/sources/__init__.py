@@ -5,10 +5,12 @@ A source is a module of this package that has a function of its own name, such a
 """
 
 import pkgutil
-from importlib import import_module
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from hardlabels.errors import InputError
+from hardlabels.guard import named_code
 from hardlabels.sources.source import Source
 
 __all__ = ["Source", "load"]
@@ -20,9 +22,10 @@ def load(source: str, /, **arguments: Any) -> Source:
     >>> load("synthetic", items=12).votes
     Votes(12 items, 6 classes, 600 votes)
     """
-    modules = [module.name for module in pkgutil.iter_modules(__path__)]
-    makers = {module: getattr(import_module(f"{__name__}.{module}"), module, None) for module in modules}
-    known = sorted(module for module, make in makers.items() if callable(make))
+    known: dict[str, Callable[..., Source]] = {}
+    for module in pkgutil.iter_modules(__path__):
+        with suppress(InputError):  # a module without such a function is no source
+            known[module.name] = named_code("source", f"{__name__}.{module.name}.{module.name}", Source)
     if source not in known:
         raise InputError(f"a source must be one of {', '.join(known)}, got {source!r}")
-    return makers[source](**arguments)  # type: ignore[misc]  # callable: checked two lines above
+    return known[source](**arguments)

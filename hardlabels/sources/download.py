@@ -2,6 +2,9 @@
 
 Every file is pinned by its md5, so it does not matter who serves it, and a file is either whole or not there at all: bytes go
 to a temporary file beside the target, which takes the target's name only when the md5 is right.
+
+``pooch`` knows one address for each file, and neither a list of mirrors nor a limit of time or size; ours does, in about as many
+lines as a wrapper around it would take.
 """
 
 import hashlib

@@ -1,105 +1,57 @@
 """Your own data: votes in any format that is read here, and a folder of images, a table of feature vectors or one of texts."""
 
 import os
-import re
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from hardlabels.console import say
-from hardlabels.errors import InputError
+from hardlabels.errors import InputError, printable
+from hardlabels.sources.attributes import Table, codes_of, item_values
+from hardlabels.sources.digests import LARGE
+from hardlabels.sources.equal import CHOICES, keep_apart
 from hardlabels.sources.features import feature_statistics, read_features
-from hardlabels.sources.folder import FORMATS, LARGEST, MODES, SMALLEST, channel_statistics, image_names, read_images
+from hardlabels.sources.folder import (
+    FITS,
+    FORMATS,
+    LARGEST,
+    MODES,
+    SMALLEST,
+    channel_statistics,
+    free_memory,
+    image_names,
+    read_images,
+)
+from hardlabels.sources.mapped import map_images, mapped_statistics
+from hardlabels.sources.own_split import read_split
+from hardlabels.sources.pairing import choose_items, listed
 from hardlabels.sources.sentences import read_texts
 from hardlabels.sources.source import Source
-from hardlabels.votes.formats import NamedVotes, Options, read
+from hardlabels.votes.formats import NamedVotes, Options, Wording, read
+from hardlabels.votes.formats.cleaning import check_choices
+from hardlabels.votes.summary import repeated_items
 
-SHOWN = 10  # of a list of names in a message
-WITHOUT_IDS = ".npy"
-"""A votes file that has rows only: its items' ids are the numbers of the rows."""
 EXTRA = ("error", "ignore")
+STORAGES = ("auto", "memory", "disk")
 
 
-def match_images(ids: Sequence[str], names: Sequence[str]) -> list[list[int]]:
-    """For each id the places of the images that it may mean; one place is a match, none is missing, several are ambiguous.
-
-    An id is the image's path in the folder, or that without its ending; failing both, its file name, with or without its ending.
-
-    >>> match_images(["a.png", "b", "cats/c", "d", "e"], ["a.png", "b.jpg", "cats/c.gif", "dogs/d.png", "e.png", "e.gif"])
-    [[0], [1], [2], [3], [4, 5]]
-    """
-    paths = [PurePosixPath(name) for name in names]
-    forms = (names, [str(path.with_suffix("")) for path in paths], [path.name for path in paths], [path.stem for path in paths])
-    tables: list[dict[str, list[int]]] = [{} for _ in forms]
-    for table, form in zip(tables, forms, strict=True):
-        for place, key in enumerate(form):
-            table.setdefault(key, []).append(place)
-    return [next((table[name] for table in tables if name in table), []) for name in ids]
-
-
-def order_of_names(names: Sequence[str]) -> list[int] | None:
-    """The places of the names in sorted order; None where sorting them as text and by the numbers in them differ.
-
-    >>> order_of_names(["b_2.png", "b_1.png"]), order_of_names(["b_2.png", "b_10.png"])
-    ([1, 0], None)
-    """
-
-    def by_number(place: int) -> list[str | int]:
-        return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", names[place])]
-
-    as_text = sorted(range(len(names)), key=lambda place: names[place])
-    return as_text if as_text == sorted(range(len(names)), key=by_number) else None
-
-
-def pair(
-    ids: Sequence[str], places: Sequence[Sequence[int]], names: Sequence[str], *, extra: str, where: tuple[str, str]
-) -> list[int]:
-    """The place of each id's item, after all that is missing, ambiguous or left over has been listed.
+def what_was_read(table: NamedVotes, votes: Path) -> str:
+    """One line for a person to check: votes, items, classes, and how the file was understood.
 
     Args:
-        ids: of the votes.
-        places: what each of them may mean, as :func:`match_images` gives it.
-        names: of the items.
-        extra: ``ignore`` allows items without votes; ``error`` refuses them.
-        where: the votes' and the items' own name, for messages.
-
-    >>> pair(["a", "b"], [[1], [0]], ["b.png", "a.png", "c.png"], extra="ignore", where=("votes.csv", "images"))
-    [1, 0]
+        table: the content of the file.
+        votes: its name.
     """
-    votes, items = where
-    claimed: dict[int, list[str]] = {}
-    for name, found in zip(ids, places, strict=True):
-        for place in found:
-            claimed.setdefault(place, []).append(name)
-    missing = [name for name, found in zip(ids, places, strict=True) if not found]
-    several = [
-        f"{name} ({', '.join(names[place] for place in found)})"
-        for name, found in zip(ids, places, strict=True)
-        if len(found) > 1
-    ]
-    shared = [f"{names[place]} ({', '.join(who)})" for place, who in claimed.items() if len(who) > 1]
-    left = [name for place, name in enumerate(names) if place not in claimed] if extra == "error" else []
-    problems = [
-        (missing, f"{len(missing)} of {len(ids)} items with votes are not in {items}"),
-        (several, f"{len(several)} ids fit several items"),
-        (shared, f"{len(shared)} items fit several ids"),
-        (left, f"{len(left)} of {len(names)} items have no votes (data.extra=ignore leaves them out)"),
-    ]
-    if any(found for found, _ in problems):
-        lines = [f"  {what}: {listed(found)}" for found, what in problems if found]
-        raise InputError("\n".join([f"the votes of {votes} and the items of {items} are not of the same items:", *lines]))
-    return [found[0] for found in places]
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first names, and how many more there are.
-
-    >>> listed([str(i) for i in range(12)])
-    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more'
-    """
-    more = len(names) - SHOWN
-    return ", ".join(names[:SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    n, classes, given = len(table.items), listed(table.class_names), table.votes
+    number = f"{len(given.labels):,} votes on {n:,} items" if given.has_votes else f"probabilities of {n:,} items"
+    remarks = [*table.notes]
+    if given.has_votes and len(given.labels) == n:
+        remarks.append("one vote per item: the methods that show votes all show the same label in every epoch")
+    if given.annotators is not None and (repeated := repeated_items(given)):
+        remarks.append(f"{repeated:,} items have several votes of one annotator: each counts")
+    return f"{votes}: {number}, classes {classes}; read as {table.format} ({'; '.join(remarks)})"
 
 
 def files(
@@ -114,10 +66,20 @@ def files(
     classes: Sequence[str] | None = None,
     text: str | Sequence[str] | None = None,
     size: int = 32,
+    fit: str = "crop",
     channels: int = 3,
+    crop: int | None = None,
     crop_padding: int = 0,
+    scale: Sequence[float] | None = None,
     flip: bool = False,
+    storage: str = "auto",
     extra: str = "error",
+    missing: str = "error",
+    clean: str | Sequence[str] = (),
+    ordered: bool = False,
+    split: str | None = None,
+    group: str | None = None,
+    equal: str = "error",
 ) -> Source:
     """Votes from a file, items from a folder of images or a table of features or texts; matched by id, in the order of the votes.
 
@@ -128,7 +90,8 @@ def files(
     order of a long table: ids that are whole numbers by number, others as they first come.)
 
     Relative paths are looked for in the current folder, then in that of the variable ``HARDLABELS_DATA``. Mean and standard
-    deviation are those of all items, evaluation items included; no label is in them. The split is stratified by the majority.
+    deviation are those of all items, evaluation items included; no label is in them. The split is the user's own, or drawn by the
+    run's seed, stratified by the majority.
 
     Args:
         votes: the file of votes or of probabilities, in a format of :mod:`hardlabels.votes.formats`.
@@ -142,37 +105,81 @@ def files(
         classes: all classes, in their order; names them where the votes file does not. None takes those of the file.
         text: the column of the text, or the two of a pair, where it cannot be told: see
             :func:`~hardlabels.sources.sentences.read_texts`.
-        size: pixels a side to which images are stretched.
+        size: pixels a side of the squares that images are made.
+        fit: how an image that is no square becomes one, see :func:`~hardlabels.sources.folder.square`: ``crop`` keeps its middle,
+            ``pad`` adds black, ``stretch`` distorts it.
         channels: 3, or 1 for a network of your own that takes grey images.
-        crop_padding: zeros around an image before a random crop; 0 does not crop. Only you know what keeps a label.
+        crop: pixels a side of the window that the network is shown: a random one in training, the middle one otherwise. None
+            shows the whole square.
+        crop_padding: zeros around an image before a random window is cut out of it. Only you know what keeps a label.
+        scale: [smallest, largest] share of the area that a random resized crop of training covers; None does not resize.
         flip: whether a mirrored image keeps its label.
+        storage: ``memory`` holds the images in memory, ``disk`` in a file of the cache folder that is made once; ``auto`` takes
+            the disk for 1 GiB of pixels or more, and for what would fill half of the free memory.
         extra: ``error`` refuses items without votes, ``ignore`` leaves them out.
+        missing: ``error`` refuses votes on items that are not there, ``ignore`` leaves them out.
+        clean: what of the votes is to be put right: some of ``empty``, ``rejected``, ``duplicates``, ``variants``, ``urls``, as
+            :mod:`hardlabels.votes.formats.cleaning` says. What was done is said.
+        ordered: whether the classes are a scale, in their order.
+        split: your own split: a column, or a file of ids; see :func:`~hardlabels.sources.own_split.read_split`. None draws one.
+        group: a column (of the items or of the votes) whose equal values keep items on one side of the split: a user, a premise.
+        equal: items that are the same, under two ids: ``error`` refuses them, ``group`` keeps them on one side of the split,
+            ``ignore`` does not look.
 
     Raises:
         InputError: a file that cannot be read, or votes and items that are not of the same items: all of them listed.
     """
-    _check_settings(size, channels, crop_padding, extra)
+    _check_settings(
+        size=size,
+        fit=fit,
+        channels=channels,
+        crop=crop,
+        crop_padding=crop_padding,
+        storage=storage,
+        extra=extra,
+        missing=missing,
+        equal=equal,
+    )
     votes_path, items_path = _find("votes", votes), _find("items", items)
-    columns = {"task": task, "worker": worker, "label": label}
-    table = read(votes_path, format, Options(**columns, classes=None if classes is None else tuple(classes)))
+    wording = Wording("python -m hardlabels.train data=files", prefix="data.", joint="=")
+    wording = replace(wording, command=wording.propose(votes=str(votes), items=str(items)))
+    options = Options(
+        task=task,
+        worker=worker,
+        label=label,
+        classes=None if classes is None else tuple(classes),
+        ordered=ordered,
+        clean=check_choices([clean] if isinstance(clean, str) else clean, "data.clean"),
+        wording=wording,
+    )
+    table = read(votes_path, format, options)
     if table.votes.num_classes < 2:
         raise InputError(
             f"{votes_path}: expected at least 2 classes to learn, got {', '.join(table.class_names)}; data.classes names all"
         )
+    say(printable(what_was_read(table, votes_path)))
     if items_path.is_dir() and text is None:
         names = image_names(items_path)
         if not names:
             raise InputError(f"{items_path}: expected images ({', '.join(FORMATS)}), found none")
-        chosen = [names[place] for place in _choose(table, votes_path, items_path, names, extra, images=True)]
-        inputs = read_images(items_path, chosen, size, channels)
-        mean, std = channel_statistics(inputs)
+        table, places = choose_items(table, votes_path, items_path, names, extra, missing, images=True)
+        chosen = [names[place] for place in places]
+        inputs, mean, std = _pixels(items_path, chosen, size, channels, fit, storage)
     else:
         ids, inputs = read_texts(items_path, text) or read_features(items_path)
         if ids is None and len(inputs) != len(table.items):
             raise InputError(f"{items_path}: expected {len(table.items)} rows, in the order of {votes_path}; got {len(inputs)}")
+        if ids is None and table.has_ids:
+            ends = f"row 0 is taken for {table.items[0]!r:.60}, row {len(inputs) - 1} for {table.items[-1]!r:.60}"
+            say(printable(f"{items_path} has no ids: {ends} of {votes_path}"))
         if ids is not None:
-            inputs = inputs[_choose(table, votes_path, items_path, ids, extra, images=False)]
+            table, places = choose_items(table, votes_path, items_path, ids, extra, missing, images=False)
+            inputs = inputs[places]
         mean, std = ((), ()) if inputs.dtype == object else feature_statistics(inputs)
+    tables = [*([] if items_path.is_dir() else [Table(items_path)]), Table(votes_path, options)]
+    parts = None if split is None else read_split(split, table.items, tables, others=extra == "ignore")
+    groups = None if group is None else codes_of(item_values("data.group", group, table.items, tables))
+    groups = keep_apart(inputs, table.items, equal=equal, groups=groups, parts=parts, where=str(items_path))
     return Source(
         name=name,
         inputs=inputs,
@@ -183,25 +190,25 @@ def files(
         std=std,
         crop_padding=crop_padding,
         flip=flip,
+        ordered=table.ordered,
+        ids=tuple(table.items),
+        groups=groups,
+        parts=parts,
+        crop=crop,
+        scale=None if scale is None else tuple(scale),  # type: ignore[arg-type]  # Source says what it must be
     )
 
 
-def _choose(table: NamedVotes, votes: Path, items: Path, names: list[str], extra: str, *, images: bool) -> list[int]:
-    """The place of each voted item among the names."""
-    exact = {name: [place] for place, name in enumerate(names)}
-    places = match_images(table.items, names) if images else [exact.get(name, []) for name in table.items]
-    if votes.suffix == WITHOUT_IDS and not any(places):
-        order = order_of_names(names) if images else list(range(len(names)))
-        if len(names) != len(places) or order is None:
-            expected = f"expected {len(places)} items in {items}, one a row; found {len(names)}"
-            if order is None:
-                expected = f"expected names in {items} whose order is plain, and text order is not number order ({listed(names)})"
-            raise InputError(
-                f"{votes} has rows without ids: {expected}. Name items by row number (0, 1, ...), or use a csv with ids"
-            )
-        say(f"row 0 of {votes} is taken for {names[order[0]]}, row {len(order) - 1} for {names[order[-1]]}: by order")
-        return order
-    return pair(table.items, places, names, extra=extra, where=(str(votes), str(items)))
+def _pixels(
+    folder: Path, names: list[str], size: int, channels: int, fit: str, storage: str
+) -> tuple[np.ndarray, tuple[float, ...], tuple[float, ...]]:
+    """The images, in memory or on disk, with mean and standard deviation of each channel."""
+    needed = len(names) * size * size * channels
+    if storage == "disk" or (storage == "auto" and needed >= min(LARGE, free_memory() // 2)):
+        mapped = map_images(folder, names, size, channels, fit)
+        return mapped, *mapped_statistics(mapped)
+    images = read_images(folder, names, size, channels, fit)
+    return images, *channel_statistics(images)
 
 
 def _find(setting: str, given: str | os.PathLike[str] | None) -> Path:
@@ -219,12 +226,28 @@ def _find(setting: str, given: str | os.PathLike[str] | None) -> Path:
     raise InputError(f"data.{setting}: {path} is not there (looked in {looked})")
 
 
-def _check_settings(size: int, channels: int, crop_padding: int, extra: str) -> None:
+def _check_settings(
+    *,
+    size: int,
+    fit: str,
+    channels: int,
+    crop: int | None,
+    crop_padding: int,
+    storage: str,
+    extra: str,
+    missing: str,
+    equal: str,
+) -> None:
     rules = (
         ("size", size, SMALLEST <= size <= LARGEST, f"a whole number {SMALLEST} .. {LARGEST}"),
+        ("fit", fit, fit in FITS, " or ".join(FITS)),
         ("channels", channels, channels in MODES, " or ".join(map(str, MODES))),
+        ("crop", crop, crop is None or SMALLEST <= crop <= size, f"null or a whole number {SMALLEST} .. data.size"),
         ("crop_padding", crop_padding, 0 <= crop_padding <= size, "a whole number 0 .. data.size"),
+        ("storage", storage, storage in STORAGES, " or ".join(STORAGES)),
         ("extra", extra, extra in EXTRA, " or ".join(EXTRA)),
+        ("missing", missing, missing in EXTRA, " or ".join(EXTRA)),
+        ("equal", equal, equal in CHOICES, f"{', '.join(CHOICES[:-1])} or {CHOICES[-1]}"),
     )
     for setting, value, right, expected in rules:
         if not right:

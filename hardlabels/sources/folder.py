@@ -1,9 +1,10 @@
-"""A folder of image files as one array: any size and format, decoded and resized, or refused by name."""
+"""Image files as squares of pixels: any size and format, brought to one size without distortion, or refused by name."""
 
 import os
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".bmp": "BMP", ".webp
 """The endings that make a file an image; a file's content may be any of these formats, whatever its ending."""
 
 MODES = {1: "L", 3: "RGB"}
+FITS = ("crop", "pad", "stretch")
+"""How an image that is no square becomes one: its middle is cut out, black is added around it, or it is distorted."""
 DEEP = ("I", "F")  # Pillow's modes of 16 and more bits a pixel: what white is, is not in the file
 SMALLEST, LARGEST = 8, 1024
 DRAFT = 4  # times the size asked for: what a JPEG is decoded to, at least
@@ -32,8 +35,28 @@ def image_names(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def read_image(path: Path, size: int, channels: int) -> np.ndarray:
-    """One image as (size, size, channels) uint8: first frame, turned as its EXIF entry says, stretched to a square, antialiased.
+def square(image: Image.Image, size: int, fit: str = "crop") -> Image.Image:
+    """The image as a square of ``size`` pixels a side, antialiased (bilinear).
+
+    Args:
+        image: of any size.
+        size: pixels a side.
+        fit: ``crop`` brings the shorter side to ``size`` and keeps the middle of the longer one; ``pad`` brings the longer side
+            to ``size`` and adds black on both sides of the shorter one; ``stretch`` brings each side to ``size`` by itself.
+
+    >>> wide = Image.new("L", (40, 20), 255)
+    >>> [np.asarray(square(wide, 4, fit))[:, 0].tolist() for fit in ("crop", "pad")]
+    [[255, 255, 255, 255], [0, 255, 255, 0]]
+    """
+    if fit not in FITS:
+        raise InputError(f"data.fit must be one of {', '.join(FITS)}, got {fit!r}")
+    if fit == "stretch":
+        return image.resize((size, size), Image.Resampling.BILINEAR)
+    return (ImageOps.fit if fit == "crop" else ImageOps.pad)(image, (size, size), Image.Resampling.BILINEAR)
+
+
+def read_image(path: Path, size: int, channels: int, fit: str = "crop") -> np.ndarray:
+    """One image file as (size, size, channels) uint8: its first frame, turned as its EXIF entry says, made :func:`square`.
 
     Grey becomes three equal channels and colour one grey one, as ``channels`` asks; transparency is dropped.
 
@@ -48,7 +71,7 @@ def read_image(path: Path, size: int, channels: int) -> np.ndarray:
             image.draft(None, (DRAFT * size, DRAFT * size))
             # Colour before size: averages of palette entries would be other colours.
             upright = ImageOps.exif_transpose(image).convert(MODES[channels])
-            pixels = np.asarray(upright.resize((size, size), Image.Resampling.BILINEAR), dtype=np.uint8)
+            pixels = np.asarray(square(upright, size, fit), dtype=np.uint8)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise InputError(f"{path}: expected at most {Image.MAX_IMAGE_PIXELS:,} pixels: {error}") from error
     except InputError:
@@ -60,26 +83,37 @@ def read_image(path: Path, size: int, channels: int) -> np.ndarray:
     return pixels.reshape(size, size, channels)
 
 
-def read_images(folder: Path, names: Sequence[str], size: int, channels: int) -> np.ndarray:
+def read_images(folder: Path, names: Sequence[str], size: int, channels: int, fit: str = "crop") -> np.ndarray:
     """(N, size, size, channels) uint8: the named images in this order. What would not fit in the memory is refused first."""
     needed, free = len(names) * size * size * channels, free_memory()
     if needed > free:
         raise InputError(
             f"{folder}: {len(names):,} images of {size} x {size} pixels take {needed / 1e9:.1f} GB of memory as bytes, and "
-            f"{free / 1e9:.1f} GB are free: a smaller data.size is needed (workers=2 keeps them off the device only)"
+            f"{free / 1e9:.1f} GB are free: data.storage=disk keeps them on disk, a smaller data.size takes less"
         )
     images = np.empty((len(names), size, size, channels), dtype=np.uint8)
 
     def read(place: int) -> None:
-        images[place] = read_image(folder / names[place], size, channels)
+        images[place] = read_image(folder / names[place], size, channels, fit)
 
-    # Decoding does not hold Python's lock, so threads help. The first bad image in order is the one that is named.
-    with warnings.catch_warnings(), ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        warnings.simplefilter("ignore")  # of decoders, about odd metadata
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
+    # The first bad image in order is the one that is named.
+    with decoders() as pool:
         for _ in pool.map(read, range(len(names))):
             pass
     return images
+
+
+@contextmanager
+def decoders() -> Iterator[ThreadPoolExecutor]:
+    """Threads that decode images; decoding does not hold Python's lock. What is not begun when the block ends is not done."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of decoders, about odd metadata
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        pool = ThreadPoolExecutor(min(8, os.cpu_count() or 1), thread_name_prefix="decoder")
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def channel_statistics(images: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -88,11 +122,19 @@ def channel_statistics(images: np.ndarray) -> tuple[tuple[float, ...], tuple[flo
     >>> channel_statistics(np.array([0, 255], dtype=np.uint8).reshape(2, 1, 1, 1))
     ((0.5,), (0.5,))
     """
-    total = squares = np.zeros(images.shape[-1])
-    count = images[..., 0].size
-    for block in _blocks(images):
-        values = block.reshape(-1, images.shape[-1]).astype(np.int64)
-        total, squares = total + values.sum(0), squares + np.square(values).sum(0)
+    sums = [channel_sums(images[start : start + BLOCK]) for start in range(0, len(images), BLOCK)]
+    return statistics_of_sums(sums, images[..., 0].size)
+
+
+def channel_sums(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The exact sum of the values and of their squares, int64, for each channel of some images."""
+    values = images.reshape(-1, images.shape[-1]).astype(np.int64)
+    return values.sum(0), np.square(values).sum(0)
+
+
+def statistics_of_sums(sums: Sequence[tuple[np.ndarray, np.ndarray]], count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """:func:`channel_statistics` from the :func:`channel_sums` of all blocks of images that have ``count`` pixels together."""
+    total, squares = (np.sum(parts, axis=0) for parts in zip(*sums, strict=True))
     mean = total / count
     std = (np.sqrt(np.maximum(squares / count - mean**2, 0)) / 255).round(4)
     return tuple((mean / 255).round(4).tolist()), tuple(np.where(std > 0, std, 1.0).tolist())
@@ -106,10 +148,6 @@ def free_memory() -> int:
     except (OSError, KeyError, ValueError):
         known = hasattr(os, "sysconf") and {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= set(os.sysconf_names)
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else 1 << 62
-
-
-def _blocks(images: np.ndarray) -> Iterator[np.ndarray]:
-    return (images[start : start + BLOCK] for start in range(0, len(images), BLOCK))
 
 
 def _refuse(error: OSError) -> None:

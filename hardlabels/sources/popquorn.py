@@ -43,7 +43,8 @@ def popquorn(
     (path,) = find(data_root(root), {FILE: MD5}, url=url, get=GET, timeout=timeout)
     table = long.read(path, Options(task=ITEM, worker=ANNOTATOR, label=VOTE, classes=SCALE))
     texts = read_texts(path)
-    return text_source(name, [(texts[item],) for item in table.items], table.votes, table.class_names)
+    pieces = [(texts[item],) for item in table.items]
+    return text_source(name, pieces, table.votes, table.class_names, ids=table.items, ordered=True)
 
 
 def read_texts(path: Path) -> dict[str, str]:

@@ -91,8 +91,20 @@ def refuse(path: Path, expected: str, problems: Sequence[str]) -> None:
         raise InputError(f"{path}: expected {expected}; {', '.join(problems[:SHOWN])}{more}")
 
 
-def text_source(name: str, texts: Sequence[tuple[str, ...]], votes: Votes, class_names: Sequence[str]) -> Source:
-    """Texts, each of 1 or 2 parts, and their votes; the split is stratified by the majority.
+def text_source(
+    name: str,
+    texts: Sequence[tuple[str, ...]],
+    votes: Votes,
+    class_names: Sequence[str],
+    *,
+    ids: Sequence[str] = (),
+    groups: np.ndarray | None = None,
+    parts: np.ndarray | None = None,
+    ordered: bool = False,
+) -> Source:
+    """Texts, each of 1 or 2 parts, and their votes; the split is stratified by the majority, or given by the data (``parts``).
+
+    ``ids``, ``groups``, ``parts`` and ``ordered`` are those of :class:`~hardlabels.sources.source.Source`.
 
     >>> text_source("toy", [("a cat",), ("a dog",)], Votes.from_counts([[2, 1], [0, 3]]), ["cat", "dog"]).inputs.shape
     (2, 1)
@@ -105,4 +117,8 @@ def text_source(name: str, texts: Sequence[tuple[str, ...]], votes: Votes, class
         class_names=tuple(class_names),
         mean=(),
         std=(),
+        ids=tuple(ids),
+        groups=groups,
+        parts=parts,
+        ordered=ordered,
     )

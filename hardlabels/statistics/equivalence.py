@@ -6,7 +6,8 @@ larger of the two. At level α that is the same as a :math:`1 - 2 \alpha` interv
 
 The tests are exact signed-rank tests (``"signed_rank"``) or t tests (``"t"``). The first cannot get below :math:`2^{-n}`: at 0.05
 it never says "equivalent" with fewer than 5 seeds. The second has no such bound but needs normal differences, which nobody can
-check on 5 of them.
+check on 5 of them. Both take seeds for independent data sets. Where seeds split the same items anew they are not; ``"t"`` with a
+``ratio`` above 0 is then the corrected test of :mod:`~hardlabels.statistics.resampled`, whose interval is wider.
 """
 
 from collections.abc import Mapping
@@ -15,15 +16,16 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
 
 from hardlabels.errors import InputError
 from hardlabels.statistics.holm import ALPHA, seeds_needed
 from hardlabels.statistics.intervals import hodges_lehmann
-from hardlabels.statistics.signed_rank import Zeros, as_differences, exact_p, least_p, subtract
+from hardlabels.statistics.resampled import resampled_test
+from hardlabels.statistics.signed_rank import Alternative, Zeros, as_differences, exact_p, least_p, subtract
 
 Method: TypeAlias = Literal["signed_rank", "t"]
 METHODS = ("signed_rank", "t")
+SIDES: tuple[Alternative, Alternative] = ("greater", "less")
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Equivalence:
         p_high: p of the test that they lie below +margin.
         least_p: the least p that n seeds can attain.
         needed: seeds needed before the test can say "equivalent" at all.
+        ratio: test items per training item of the corrected t tests; 0 where seeds were taken for independent.
     """
 
     n: int
@@ -57,6 +60,7 @@ class Equivalence:
     p_high: float
     least_p: float
     needed: int
+    ratio: float = 0.0
 
     @property
     def p(self) -> float:
@@ -91,6 +95,7 @@ def equivalence(
     alpha: float = ALPHA,
     method: Method = "signed_rank",
     zeros: Zeros = "wilcox",
+    ratio: float = 0.0,
 ) -> Equivalence:
     """Two one-sided tests that paired differences lie within (-margin, margin).
 
@@ -100,17 +105,23 @@ def equivalence(
         alpha: below 0.5.
         method: which tests.
         zeros: signed rank only: what is done with a difference that is exactly the margin.
+        ratio: t only: test items divided by training items where seeds split the same items anew, 0 where each has its own data.
 
     >>> result = equivalence([0.002, -0.001, 0.003, 0.001, -0.002], margin=0.01)
     >>> result.p, result.verdict, result.low, result.high, result.level  # all within the margin: 1 / 2^5 on both sides
     (0.03125, 'equivalent', -0.002, 0.003, 0.9375)
     >>> equivalence([0.002, -0.001, 0.003], margin=0.01).verdict
     'too few seeds'
+    >>> d = [0.002, -0.001, 0.003, 0.001, -0.002]
+    >>> [round(equivalence(d, margin=0.003, method="t", ratio=ratio).high, 4) for ratio in (0.0, 2000 / 7000)]
+    [0.0026, 0.0037]
     """
     if not 0 < margin < np.inf:
         raise InputError(f"the margin of an equivalence test must be a finite number above 0, got {margin}")
     if not 0 < alpha < 0.5:
         raise InputError(f"alpha of an equivalence test must lie between 0 and 0.5, got {alpha}")
+    if ratio and method != "t":
+        raise InputError(f"a ratio corrects the t test only: method must be 't' for ratio={ratio}, got {method!r}")
     d = as_differences(differences)
     if method == "signed_rank":
         p_low, p_high = exact_p(subtract(d, -margin), "greater", zeros), exact_p(subtract(d, margin), "less", zeros)
@@ -118,31 +129,12 @@ def equivalence(
         interval = shift.value, shift.low, shift.high, shift.level
         least, needed = least_p(len(d)), seeds_needed(1, alpha)
     elif method == "t":
-        p_low, p_high = t_below(-d, margin), t_below(d, margin)
-        interval = t_interval(d, level=1 - 2 * alpha)
+        above, below = (resampled_test(d, ratio=ratio, alternative=side) for side in SIDES)
+        p_low, p_high = above.p_against(-margin), below.p_against(margin)
+        interval = above.mean, *above.interval(1 - 2 * alpha), 1 - 2 * alpha
         least, needed = float(len(d) == 1), 2
     else:
         raise InputError(f"method of an equivalence test must be one of {', '.join(METHODS)}, got {method!r}")
-    return Equivalence(len(d), margin, alpha, method, *interval, p_low=p_low, p_high=p_high, least_p=least, needed=needed)
-
-
-def t_below(d: np.ndarray, margin: float) -> float:
-    r"""One-sided p of the t test that the mean lies below the margin: :math:`P(T_{n-1} \le (\bar d - margin) / (s / \sqrt n))`.
-
-    1 for a single difference; 0 or 1 where all are equal.
-
-    >>> round(t_below(np.array([0.0, 2.0]), 2.0), 12)  # t = -1 with 1 degree of freedom: a quarter
-    0.25
-    """
-    if len(d) == 1:
-        return 1.0
-    error, distance = d.std(ddof=1) / np.sqrt(len(d)), d.mean() - margin
-    return float(student.cdf(distance / error, len(d) - 1)) if np.ptp(d) else float(distance >= 0)
-
-
-def t_interval(d: np.ndarray, level: float) -> tuple[float, float, float, float]:
-    """Mean, the ends of its t interval, and the level; a single difference bounds nothing."""
-    if len(d) == 1:
-        return float(d[0]), -np.inf, np.inf, level
-    mean, half = float(d.mean()), float(student.ppf((1 + level) / 2, len(d) - 1) * d.std(ddof=1) / np.sqrt(len(d)))
-    return mean, mean - half, mean + half, level
+    return Equivalence(
+        len(d), margin, alpha, method, *interval, p_low=p_low, p_high=p_high, least_p=least, needed=needed, ratio=ratio
+    )

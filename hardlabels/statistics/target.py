@@ -8,16 +8,18 @@ seeds and stands beside it; the two are never added.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from scipy.special import log_softmax
+from scipy.stats import rankdata
 
 from hardlabels.errors import InputError
 from hardlabels.metrics import METRICS, score
 from hardlabels.metrics.bootstrap import interval, other_votes
 from hardlabels.randomness import stream
-from hardlabels.votes import Votes
+from hardlabels.votes import Votes, entropy
 
 Run: TypeAlias = tuple[np.ndarray, np.ndarray]
 """Logits (n, C) of a finished run, and the positions (n,) of their items in the data set."""
@@ -49,6 +51,81 @@ class VoteInterval:
     runs: int
 
 
+class VoteDraws:
+    """Other votes for every item of a data set, drawn ``resamples`` times; draw 0 is the votes there are.
+
+    All cells of a table are scored against the same draws, so they are made once. Three of the metrics are sums over items and
+    classes of p or of a function of p alone, and one compares ranks of H(p): what depends on p alone is worked out here, once,
+    and a cell then takes a product of two matrices.
+
+    Args:
+        votes: of the whole data set; an item whose votes agree keeps them in every draw.
+        seed: of the draws; they depend on it and on the votes alone.
+        resamples: how many draws, at least 2.
+    """
+
+    def __init__(self, votes: Votes, *, seed: int, resamples: int = RESAMPLES) -> None:
+        if not votes.has_votes:
+            raise InputError("an interval over votes needs votes; this data set has probabilities only")
+        if resamples < 2:
+            raise InputError(f"an interval over votes needs 2 or more resamples, got {resamples}")
+        rng = stream(seed, "bootstrap votes")
+        self.votes = votes
+        self.p = np.stack([votes.p, *(other_votes(votes, rng) for _ in range(resamples))])
+        self._ranks: dict[bytes, np.ndarray] = {}
+
+    @cached_property
+    def entropy(self) -> np.ndarray:
+        """(draws, N) entropy of each item."""
+        return np.stack([entropy(p) for p in self.p])
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """(draws, N) sum of the squares of each item's shares."""
+        return np.square(self.p).sum(2)
+
+    def ranks(self, index: np.ndarray) -> np.ndarray:
+        """(draws, n) centred ranks of the entropy among these items; all methods of a seed have the same ones."""
+        key = index.tobytes()
+        if key not in self._ranks:
+            self._ranks[key] = rankdata(self.entropy[:, index], axis=1) - (len(index) + 1) / 2
+        return self._ranks[key]
+
+    def means(self, runs: Sequence[Run], name: str) -> np.ndarray:
+        """(draws,) a metric of log-probabilities, averaged over runs; NaN where a run diverged."""
+        if not all(len(log_q) and np.isfinite(log_q).all() for log_q, _ in runs) or name not in SOFT:
+            return np.array([np.mean([_score(log_q, p[index], name) for log_q, index in runs]) for p in self.p])
+        if name == "ent_corr":
+            return np.mean([self._rank_correlation(log_q, index) for log_q, index in runs], axis=0)
+        flat = self.p.reshape(len(self.p), -1)
+        if name == "soft_brier":
+            q_squared = np.mean([np.exp(2 * log_q).sum(1).mean() for log_q, _ in runs])
+            crossed = flat @ self._spread([(np.exp(log_q), index) for log_q, index in runs]).ravel()
+            return q_squared - 2 * crossed + self.squares @ self._weights(runs)
+        nll = -(flat @ self._spread(runs).ravel())
+        return nll if name == "soft_nll" else nll - self.entropy @ self._weights(runs)
+
+    def _spread(self, runs: Sequence[Run]) -> np.ndarray:
+        """(N, C) what each item's shares are multiplied by in the mean over runs."""
+        found = np.zeros(self.p.shape[1:])
+        for values, index in runs:
+            np.add.at(found, index, values / (len(index) * len(runs)))
+        return found
+
+    def _weights(self, runs: Sequence[Run]) -> np.ndarray:
+        """(N,) the weight of each item in the mean over runs."""
+        found = np.zeros(self.p.shape[1])
+        for _, index in runs:
+            np.add.at(found, index, 1 / (len(index) * len(runs)))
+        return found
+
+    def _rank_correlation(self, log_q: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """(draws,) as :func:`~hardlabels.metrics.agreement.ent_corr`."""
+        model, annotators = rankdata(entropy(np.exp(log_q))) - (len(index) + 1) / 2, self.ranks(index)
+        scale = np.sqrt(np.square(model).sum() * np.square(annotators).sum(1))
+        return np.divide(annotators @ model, scale, out=np.full(len(scale), np.nan), where=scale > 0)
+
+
 def vote_intervals(
     runs: Sequence[Run],
     votes: Votes,
@@ -57,10 +134,9 @@ def vote_intervals(
     seed: int,
     against: Sequence[Run] = (),
     resamples: int = RESAMPLES,
+    draws: VoteDraws | None = None,
 ) -> dict[str, VoteInterval]:
     """Each metric's mean over runs with a 95 % bootstrap interval over votes.
-
-    Each draw scores each run again: 10 runs of 2,000 items and 200 draws take about 8 seconds of one core.
 
     Args:
         runs: one or more runs on the same data set.
@@ -69,6 +145,7 @@ def vote_intervals(
         seed: of the draws; they depend on it and on the votes alone.
         against: runs of another method, scored on the same draws; the result is then about ``mean(runs) - mean(against)``.
         resamples: how many draws, at least 2.
+        draws: what ``VoteDraws(votes, seed=seed, resamples=resamples)`` gives, where it is at hand already.
 
     Raises:
         InputError: where only probabilities are known, without runs, and as :func:`~hardlabels.metrics.collection.score`.
@@ -79,42 +156,29 @@ def vote_intervals(
     (0.597, 0.52, 0.68, 1)
     """
     names = list(names)
-    if not votes.has_votes:
-        raise InputError("an interval over votes needs votes; this data set has probabilities only")
-    if not runs or resamples < 2:
-        raise InputError(f"an interval over votes needs 1 or more runs and 2 or more resamples, got {len(runs)} and {resamples}")
+    if not runs:
+        raise InputError("an interval over votes needs 1 or more runs and 2 or more resamples, got no runs")
     for _, index in (*runs, *against):
         if len(index) and not 0 <= index.min() <= index.max() < len(votes):
             raise InputError(f"positions of a run must lie in 0 .. {len(votes) - 1}, got {index.min()} .. {index.max()}")
-
+    draws = VoteDraws(votes, seed=seed, resamples=resamples) if draws is None else draws
     ours, theirs = _prepared(runs, votes, names), _prepared(against, votes, names)
-
-    def difference(p: np.ndarray) -> np.ndarray:
-        return _means(ours, p, names) - (_means(theirs, p, names) if theirs else 0.0)
-
-    rng = stream(seed, "bootstrap votes")
-    values, draws = difference(votes.p), np.array([difference(other_votes(votes, rng)) for _ in range(resamples)])
     found = {}
-    for value, column, name in zip(values.tolist(), draws.T, names, strict=True):
-        low, high, bias = interval(value, column)
-        found[name] = VoteInterval(value, low, high, bias, float(column.std(ddof=1)), len(runs))
+    for name in names:
+        column = draws.means(ours, name) - (draws.means(theirs, name) if theirs else 0.0)
+        value, others = float(column[0]), column[1:]
+        low, high, bias = interval(value, others)
+        found[name] = VoteInterval(value, low, high, bias, float(others.std(ddof=1)), len(runs))
     return found
 
 
 def _prepared(runs: Sequence[Run], votes: Votes, names: list[str]) -> list[Run]:
-    """The runs, checked, with log-probabilities in place of logits: made once, and not for every draw."""
+    """The runs, checked, with log-probabilities in place of logits."""
     for logits, index in runs:
         score(logits, votes.p[index], names)  # all checks of the inputs happen there
     with np.errstate(invalid="ignore"):  # as in score
         return [(log_softmax(np.asarray(logits, dtype=np.float64), axis=1), index) for logits, index in runs]
 
 
-def _means(runs: Sequence[Run], p: np.ndarray, names: list[str]) -> np.ndarray:
-    """(names,) each metric of log-probabilities against p, averaged over runs; NaN where a run diverged."""
-    return np.mean([_scores(log_q, p[index], names) for log_q, index in runs], axis=0)
-
-
-def _scores(log_q: np.ndarray, p: np.ndarray, names: list[str]) -> list[float]:
-    if not len(log_q) or np.isnan(log_q).any():
-        return [float("nan")] * len(names)
-    return [METRICS[name].function(log_q, p) for name in names]
+def _score(log_q: np.ndarray, p: np.ndarray, name: str) -> float:
+    return float("nan") if not len(log_q) or np.isnan(log_q).any() else METRICS[name].function(log_q, p)

@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,10 @@ from rich.text import Text
 
 from hardlabels.console import complain, console, say
 from hardlabels.errors import InputError, printable
-from hardlabels.votes.formats import FORMATS, NamedVotes, Options, read
+from hardlabels.stopping import ends_with_its_reader
+from hardlabels.votes.arguments import add_arguments, votes_options
+from hardlabels.votes.formats import NamedVotes, read
+from hardlabels.votes.formats.cleaning import CHOICES
 from hardlabels.votes.picture import check_picture, draw_picture
 from hardlabels.votes.summary import Summary, advise, summarise
 from hardlabels.votes.write import ENDINGS, write
@@ -28,7 +32,9 @@ def as_json(path: Path, named: NamedVotes, summary: Summary) -> dict[str, Any]:
         "file": str(path),
         "format": named.format,
         "notes": list(named.notes),
+        "cleaned": dict(named.cleaned),
         "items": summary.items,
+        "ordered": named.ordered,
         "classes": dict(zip(named.class_names, summary.class_shares.tolist(), strict=True)),
         "votes": summary.votes,
         "votes_per_item": vars(summary.per_item) if summary.per_item else None,
@@ -59,7 +65,7 @@ def rows(named: NamedVotes, summary: Summary) -> list[tuple[str, str]]:
         lines.append(("votes", "not known: probabilities only"))
     else:
         lines += [("votes", f"{summary.votes:,}"), ("votes an item (least / median / most)", str(summary.per_item))]
-    lines += [("classes", f"{summary.classes}"), ("their shares", printable(names) + more)]
+    lines += [("classes", f"{summary.classes}{', a scale' if named.ordered else ''}"), ("their shares", printable(names) + more)]
     if summary.annotators is None:
         lines.append(("annotators", "not known"))
     else:
@@ -78,6 +84,7 @@ def rows(named: NamedVotes, summary: Summary) -> list[tuple[str, str]]:
                 "– (needs as many votes on every item, 2 or more)" if summary.kappa is None else _agreement(summary.kappa),
             ),
         ]
+    lines += [(f"cleaned of {name}", f"{number:,} ({CHOICES[name]})") for name, number in named.cleaned.items()]
     shares = ", ".join(f"{k}: {share:.1%}" for k, share in summary.one_hot.items())
     lines.append(("expected one-hot share with K votes", f"K = {shares}"))
     return lines
@@ -95,8 +102,7 @@ def _agreement(value: float | None) -> str:
 
 def run(args: argparse.Namespace) -> None:
     """Read, convert, draw, print."""
-    classes = tuple(name.strip() for name in args.classes.split(",")) if args.classes else None
-    options = Options(task=args.task, worker=args.worker, label=args.label, classes=classes)
+    options = votes_options(args, f"python -m hardlabels.votes {shlex.quote(str(args.file))}")
     named = read(args.file, args.format, options)
     summary = summarise(named.votes)
     if args.picture:
@@ -126,15 +132,14 @@ def run(args: argparse.Namespace) -> None:
         say(f"picture: {printable(str(args.picture))}")
 
 
+@ends_with_its_reader()
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command: one line and exit code 2 for bad input."""
     parser = argparse.ArgumentParser(prog="python -m hardlabels.votes", description=__doc__)
-    parser.add_argument("file", type=Path, metavar="FILE", help=".csv, .npy, .parquet, .json or .jsonl")
-    parser.add_argument("--format", choices=list(FORMATS), help="what the file is; otherwise ending and content decide")
-    parser.add_argument("--task", metavar="COLUMN", help="of a long table: the item")
-    parser.add_argument("--worker", metavar="COLUMN", help="of a long table: the annotator")
-    parser.add_argument("--label", metavar="COLUMN", help="of a long table: the vote")
-    parser.add_argument("--classes", metavar="A,B,...", help="all classes in their order; otherwise those in the file")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help=".csv, .tsv, .npy, .parquet, .json or .jsonl, or a folder that datasets saved"
+    )
+    add_arguments(parser)
     parser.add_argument(
         "--picture", type=Path, metavar="PATH", help="draw entropy, votes an item and class shares (.png, .pdf, .svg)"
     )

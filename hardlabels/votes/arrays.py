@@ -18,7 +18,7 @@ from typing import IO
 import numpy as np
 
 from hardlabels.errors import InputError
-from hardlabels.votes.names import IDS, check_class_names
+from hardlabels.votes.names import check_class_names
 
 UNPACKED_BYTES = 1 << 28
 """An .npz may always unpack to this much, 256 MiB,"""
@@ -109,7 +109,7 @@ def _read_csv(path: Path) -> np.ndarray:
         for cells in reader:
             if not cells or not any(cell.strip() for cell in cells):
                 continue
-            numbers = [_number(cell) for cell in cells]
+            numbers = [number(cell) for cell in cells]
             if header is None and not rows and not any(number is not None for number in numbers):
                 header = cells
                 continue
@@ -128,11 +128,14 @@ def _check_header(header: list[str], columns: int, path: Path) -> None:
     if len(header) != columns:
         raise InputError(f"{path}: expected {columns} class names in line 1, as many as numbers a line; found {len(header)}")
     check_class_names([name.strip() for name in header], f"{path}, line 1")
-    if header[0].strip().lower() in IDS:
-        raise InputError(f"{path}, line 1: expected one column a class; the first is {header[0]!r}: leave it out")
 
 
-def _number(cell: str) -> float | None:
+def number(cell: str) -> float | None:
+    """The number that a cell is, infinite ones and NaN included; None for every other text.
+
+    >>> number("1e3"), number("inf"), number("1_0"), number("ten")
+    (1000.0, inf, None, None)
+    """
     try:
         return None if "_" in cell else float(cell)  # Python would read 1_0 as 10
     except ValueError:

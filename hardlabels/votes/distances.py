@@ -46,3 +46,22 @@ def l1_distance(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     np.float64(0.6)
     """
     return np.abs(p - q).sum(-1)
+
+
+def wasserstein_distance(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    r"""Wasserstein (earth mover's) distance on an ordered scale: :math:`\sum_{k < C} |\sum_{c \le k} (p_c - q_c)|`.
+
+    Neighbouring classes are one step apart, so the value is the mean number of steps that votes have to be moved to make one
+    distribution the other. That is what the shared task LeWiDi 2025 ranks by. It has a meaning for ordered classes only.
+
+    Args:
+        p: (..., C) probabilities, the classes in the order of their scale.
+        q: (..., C) probabilities.
+
+    Returns:
+        (...) distances in [0, C - 1].
+
+    >>> wasserstein_distance(np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.5, 0.5]))  # half moves one step, half two
+    np.float64(1.5)
+    """
+    return np.abs(np.cumsum(p - q, axis=-1)[..., :-1]).sum(-1)

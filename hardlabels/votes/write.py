@@ -9,7 +9,7 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.votes.formats.named import NamedVotes
-from hardlabels.votes.formats.wide import CORNER
+from hardlabels.votes.formats.wide import CLASS_CORNER, CORNER
 from hardlabels.votes.table import blocks
 
 MAX_CELLS = 10**8  # of a wide table: more is a file of gigabytes with hardly a vote in it
@@ -95,7 +95,8 @@ def check_wide(named: NamedVotes) -> None:
         if len(twice := np.flatnonzero(pair[1:] == pair[:-1])):
             first, code = divmod(int(pair[twice[0]]), len(who))
             found = f"{who[code]!r:.60} voted twice on {named.items[first]!r:.60}"
-            raise InputError(f"--to wide: expected one vote an annotator and item; {found}. long can hold that")
+            ways = "long can hold that; --clean duplicates drops votes that are equal"
+            raise InputError(f"--to wide: expected one vote an annotator and item; {found}. {ways}")
 
 
 def wide_rows(named: NamedVotes) -> Iterator[list[str]]:
@@ -113,14 +114,14 @@ def wide_rows(named: NamedVotes) -> Iterator[list[str]]:
 
 def count_rows(named: NamedVotes) -> Iterator[list[str | int]]:
     """One line an item, one column a class."""
-    yield ["task", *named.class_names]
+    yield [CLASS_CORNER, *named.class_names]
     for item, row in zip(named.items, named.votes.counts.tolist(), strict=True):
         yield [item, *row]
 
 
 def probability_rows(named: NamedVotes) -> Iterator[list[str]]:
     """The same for p, in as many digits as a float64 has."""
-    yield ["task", *named.class_names]
+    yield [CLASS_CORNER, *named.class_names]
     for item, row in zip(named.items, named.votes.p.tolist(), strict=True):
         yield [item, *map(repr, row)]
 

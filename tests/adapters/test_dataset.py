@@ -1,13 +1,28 @@
 """The wrapper's targets are those of the epoch that runs: in workers that outlive epochs, spawned ones, after a break."""
 
+import copy
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import DataLoader, Dataset, TensorDataset
+from torch import multiprocessing
+from torch.utils.data import (
+    ConcatDataset,
+    DataLoader,
+    Dataset,
+    DistributedSampler,
+    Subset,
+    TensorDataset,
+    WeightedRandomSampler,
+    random_split,
+)
 
 from hardlabels import InputError, Votes, deliver
 from hardlabels.adapters import Delivered
 from hardlabels.delivery import methods
+from hardlabels.delivery.soft import Soft
 
 N, C = 40, 3
 COUNTS = np.random.default_rng(0).multinomial(9, [0.5, 0.3, 0.2], size=N)
@@ -85,11 +100,19 @@ def test_spawned_workers_share_the_targets_too():
     ) == []  # fmt: skip
 
 
-def test_a_kept_batch_does_not_change_with_the_epoch():
-    data = Delivered(Numbers(), deliver(Votes.from_probabilities(VOTES.p), "soft", seed=0))
+class Turning(Soft):
+    """Soft targets that differ from epoch to epoch."""
+
+    def in_epoch(self, epoch):
+        return np.roll(super().in_epoch(epoch), epoch, axis=0)
+
+
+@pytest.mark.parametrize("items", [Numbers(), [{"x": i} for i in range(N)]], ids=["inputs", "mappings"])
+def test_a_kept_batch_does_not_change_with_the_epoch(items):
+    data = Delivered(items, Turning(VOTES, 0))
     data.start_epoch(0)
-    kept = data[5][1]
-    data._targets.zero_()
+    kept = data[5]["labels"] if isinstance(data[5], dict) else data[5][1]
+    data.start_epoch(1)
     np.testing.assert_allclose(kept.numpy(), VOTES.p[5], atol=1e-7)
 
 
@@ -109,6 +132,8 @@ def test_epochs_starts_each_epoch_and_can_go_on_after_a_resume():
         (["x", "old"], ("x", 1)),
         ({"x": 5, "labels": 0}, {"x": 5, "labels": 1}),
         ({"x": 5}, {"x": 5, "labels": 1}),
+        ({"x": 5, "label": 0}, {"x": 5, "labels": 1}),
+        ({"x": 5, "label_ids": [0], "label": 0, "labels": 0}, {"x": 5, "labels": 1}),
     ],
     ids=str,
 )
@@ -155,8 +180,8 @@ def test_mistakes_are_named():
     data = Delivered([(1, 2, 3)] * N, sls)
     with pytest.raises(RuntimeError, match="no epoch was started"):
         data[0]
-    for epoch in (-1, 1.0, True, None):
-        with pytest.raises(InputError, match="epoch must be a whole number, at least 0, got"):
+    for epoch in (-1, 1.0, True, None, np.True_, 2**32):
+        with pytest.raises(InputError, match=r"^epoch must be a whole number 0 \.\. 4294967295, got"):
             data.start_epoch(epoch)
     data.start_epoch(0)
     with pytest.raises(InputError, match=r"item 7: expected .* got 3 parts"):
@@ -165,3 +190,187 @@ def test_mistakes_are_named():
 
 def test_accelerate_cannot_set_the_epoch_behind_our_back():
     assert not hasattr(Delivered, "set_epoch")
+
+
+# ---- other people's loops ----
+
+
+def shown(data, **settings):
+    """{item: label} of a pass through a loader."""
+    return {int(i): int(y) for index, y in DataLoader(data, batch_size=7, **settings) for i, y in zip(index, y, strict=True)}
+
+
+@pytest.mark.parametrize("workers", [{}, PERSISTENT], ids=["none", "persistent"])
+def test_parts_and_unions_and_samplers_keep_each_item_with_its_label(workers):
+    labels = deliver(VOTES, "sls", seed=3)
+    data = Delivered(Numbers(), labels)
+    first, second = random_split(data, [0.5, 0.5], generator=torch.Generator().manual_seed(0))
+    loaders = [
+        DataLoader(Subset(data, [3, 1, 39]), batch_size=7, **workers),
+        DataLoader(first, batch_size=7, shuffle=True, **workers),
+        DataLoader(ConcatDataset([second, first]), batch_size=7, shuffle=True, **workers),
+        DataLoader(data, batch_size=7, sampler=DistributedSampler(data, num_replicas=3, rank=2, seed=1), **workers),
+        DataLoader(data, batch_size=7, sampler=WeightedRandomSampler(VOTES.p[:, 0], 2 * N), **workers),
+        DataLoader(Delivered(Subset(data, range(N)), labels), batch_size=7, shuffle=True, **workers),
+    ]
+    for epoch in range(3):
+        loaders[-1].dataset.start_epoch(epoch)
+        for loader in loaders:
+            data.start_epoch(epoch)
+            for index, target in loader:
+                assert target.tolist() == labels(epoch)[index.numpy()].tolist()
+
+
+def test_votes_of_all_items_do_not_fit_a_part_of_them():
+    with pytest.raises(InputError, match="a data set of 40 items, as many as have votes, got 3"):
+        Delivered(Subset(Numbers(), [3, 1, 39]), deliver(VOTES, "sls", seed=0))
+
+
+@pytest.mark.parametrize("column", ["target", "targets", "y", "class", "Label", "gold_label", "fine_label", "noisy_labels"])
+def test_a_column_that_may_be_an_old_target_is_refused_unless_it_is_the_key(column):
+    labels = deliver(Votes.from_counts([[0, 3]]), "majority", seed=0)
+    data = Delivered([{"x": 5, column: 0}], labels)
+    data.start_epoch(0)
+    with pytest.raises(InputError, match=f"column '{column}' may be an old target beside 'labels'.* pass key='{column}'"):
+        data[0]
+    data = Delivered([{"x": 5, column: 0, "label": 0}], labels, key=column)
+    data.start_epoch(0)
+    assert data[0] == {"x": 5, column: 1}
+
+
+@pytest.mark.parametrize("index", [slice(0, 2), [0, 1], np.array([0, 1]), torch.tensor([0, 1]), 1.0, "1", None], ids=repr)
+def test_a_batch_of_rows_is_no_item(index):
+    """Two rows of a list looked like (input, old label), and the second was dropped without a word."""
+    data = Delivered([{"x": i} for i in range(N)], deliver(VOTES, "sls", seed=0))
+    data.start_epoch(0)
+    with pytest.raises(InputError, match="items are read one by one: expected a whole number, got"):
+        data[index]
+
+
+def test_items_count_from_the_end_too_and_end():
+    data = Delivered(Numbers(), deliver(VOTES, "sls", seed=0))
+    data.start_epoch(0)
+    assert data[-1] == data[N - 1] == data[np.int64(N - 1)] == data[torch.tensor(N - 1)]
+    assert len(list(data)) == N
+    for index in (N, -N - 1):
+        with pytest.raises(IndexError, match="below 40, got"):
+            data[index]
+
+
+class TestIds:
+    """A data set that was shuffled after the votes were collected has other rows; ids tell."""
+
+    ids = tuple(f"d{i:02}" for i in range(N))
+
+    def delivered(self, rows, method="sls", **settings):
+        data = Delivered(rows, deliver(VOTES, method, seed=0), id_key="uid", **settings)
+        data.start_epoch(0)
+        return data
+
+    def test_rows_in_the_votes_order_pass(self):
+        rows = [{"x": i, "uid": name} for i, name in enumerate(self.ids)]
+        assert [row["x"] for row in self.delivered(rows, ids=self.ids)] == list(range(N))
+        assert len(list(self.delivered(rows, "repeated", ids=self.ids))) == 9 * N
+
+    def test_numbers_and_tensors_are_ids_too(self):
+        rows = [{"x": i, "uid": torch.tensor(i)} for i in range(N)]
+        assert len(list(self.delivered(rows, ids=np.arange(N)))) == N
+        assert len(list(self.delivered(rows, ids=[str(i) for i in range(N)]))) == N
+
+    def test_rows_in_another_order_are_refused_by_name(self):
+        rows = [{"x": i, "uid": name} for i, name in enumerate(self.ids)]
+        rows[7], rows[9] = rows[9], rows[7]
+        data = self.delivered(rows, ids=self.ids)
+        assert data[8]["x"] == 8
+        with pytest.raises(InputError, match="row 7 of the data set has id 'd09', item 7 of the votes is 'd07'"):
+            data[7]
+
+    def test_a_shuffled_data_set_of_hugging_face_is_refused(self):
+        datasets = pytest.importorskip("datasets")
+        rows = datasets.Dataset.from_dict({"x": list(range(N)), "uid": list(self.ids)})
+        assert len(list(self.delivered(rows.map(lambda row: {"x": row["x"] + 1}), ids=self.ids))) == N
+        for other in (rows.shuffle(seed=1), rows.select(range(N - 1, -1, -1)), rows.sort("x", reverse=True)):
+            with pytest.raises(InputError, match=r"row \d+ of the data set has id"):
+                list(self.delivered(other, ids=self.ids))
+
+    def test_ids_that_cannot_be_compared_are_refused(self):
+        with pytest.raises(InputError, match="expected 40 ids, one for each item that has votes, got 2"):
+            self.delivered(Numbers(), ids=["a", "b"])
+        for rows in (Numbers(), [{"id": name} for name in self.ids]):
+            with pytest.raises(InputError, match="item 0: expected a mapping with its id as 'uid'"):
+                self.delivered(rows, ids=self.ids)[0]
+
+
+def test_an_epoch_that_is_never_started_anew_is_spoken_of():
+    """What people write after "no epoch was started": one call before the loop."""
+    data = Delivered(Numbers(), deliver(VOTES, "sls", seed=3))
+    data.start_epoch(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shown(data), shown(data)  # training, and scoring the training data
+    with pytest.warns(RuntimeWarning, match=r"all items were read 2 times in epoch 0, with the same labels: call start_epoch"):
+        shown(data)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"), [("soft", {}), ("majority", {}), ("repeated", {}), ("sls", {"hold": 5})], ids=str
+)
+def test_labels_that_would_be_the_same_anyway_are_not_spoken_of(method, settings):
+    data = Delivered([{"i": i} for i in range(N)], deliver(VOTES, method, seed=3, **settings))
+    data.start_epoch(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(5):
+            list(data)
+    if settings:
+        with pytest.warns(RuntimeWarning, match="read 5 times in epoch 0"):
+            list(data)
+
+
+def test_an_epoch_may_be_started_again():
+    data = Delivered(Numbers(), deliver(VOTES, "sls", seed=3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for epoch in (0, 0, 0, 0, 1):
+            data.start_epoch(epoch)
+            assert len(shown(data)) == N
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda data: pickle.loads(pickle.dumps(data))], ids=["deepcopy", "pickle"])
+def test_a_copy_has_epochs_of_its_own_and_shares_them_with_its_workers(copied):
+    """Its memory was copied, and no longer shared: persistent workers would have gone on with the first epoch."""
+    labels = deliver(VOTES, "sls", seed=3)
+    data = Delivered(Numbers(), labels)
+    data.start_epoch(7)
+    twin = copied(data)
+    assert twin.epoch == 7
+    assert stale_epochs(twin, labels, epochs=3, **PERSISTENT) == []
+    assert data.epoch == 7
+
+
+def _two_epochs(data, labels, first, barrier, wrong):
+    """A run of its own, in a process of its own: it starts its epochs while the other one is in the middle of another."""
+    for epoch in (first, first + 1):
+        data.start_epoch(epoch)
+        barrier.wait()
+        loader = DataLoader(data, batch_size=7, num_workers=1)
+        for index, target in loader:
+            wrong.value += int((target.numpy() != labels(epoch)[index.numpy()]).sum())
+        barrier.wait()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes_that_start_epochs_do_not_turn_each_others_page(method):
+    """Runs in a pool, ranks of a launcher: the data set was built before, and its memory was shared by all of them."""
+    context = multiprocessing.get_context(method)
+    labels = deliver(VOTES, "sls", seed=3)
+    data, barrier, wrong = Delivered(TensorDataset(torch.arange(N)), labels), context.Barrier(2), context.Value("i", 0)
+    data.start_epoch(50)
+    runs = [context.Process(target=_two_epochs, args=(data, labels, first, barrier, wrong)) for first in (0, 10)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join(120)
+    assert [run.exitcode for run in runs] == [0, 0]
+    assert wrong.value == 0
+    assert list(shown(data).values()) == labels(50).tolist()

@@ -7,7 +7,7 @@ from lightning import LightningModule, Trainer
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from torch.utils.data import DataLoader
 
-from hardlabels import Votes, deliver
+from hardlabels import InputError, Votes, deliver
 from hardlabels.adapters import Delivered
 from hardlabels.adapters.lightning import EpochCallback
 
@@ -119,3 +119,13 @@ def test_a_second_fit_of_one_trainer_goes_on(tmp_path):
     trainer.fit(module, loader)
     assert [epoch for epoch, *_ in module.seen] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert stale(module.seen) == []
+
+
+def test_a_loader_of_other_data_is_refused(tmp_path):
+    """Somebody adds the callback, and leaves the old loader in its place: old labels in every epoch."""
+    trainer = Trainer(
+        accelerator="cpu", max_epochs=2, logger=False, enable_checkpointing=False, enable_progress_bar=False,
+        enable_model_summary=False, callbacks=[EpochCallback(Delivered(range(N), LABELS))],
+    )  # fmt: skip
+    with pytest.raises(InputError, match="epoch 0 read nothing from the delivered data set"):
+        trainer.fit(Recorder(), DataLoader([(i, 0) for i in range(N)], batch_size=10))

@@ -8,11 +8,8 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-import torch
 
 pytest.importorskip("submitit", reason="submitit is not installed: pip install 'hardlabels[slurm]'")
 pytest.importorskip("hydra_plugins.hydra_submitit_launcher", reason="hydra-submitit-launcher is not installed")
@@ -88,7 +85,7 @@ def test_a_failing_job_surfaces_with_its_traceback(start, slurm):
     assert 'witness.py", line' in error
 
 
-def test_a_preempted_and_a_killed_job_are_requeued_resume_and_end_bit_identical(start, slurm, make_config, run_cell):
+def test_a_preempted_and_a_killed_job_are_requeued_and_end_bit_identical(start, slurm, make_config, run_cell, check_same_run):
     """First preempted by a more urgent job (USR2, then submitit requeues), then requeued without that signal and killed."""
     grid = start(*PRESET, "seed=0", "recipe.epochs=8", **slurm, WITNESS_HOLD="2,5")
     straight = run_cell(make_config("method=sls", "seed=0", "recipe.epochs=8"))
@@ -115,30 +112,9 @@ def test_a_preempted_and_a_killed_job_are_requeued_resume_and_end_bit_identical(
     notes = grid.notes()
     epochs = [[note["epoch"] for note in notes if note["restarts"] == restarts] for restarts in range(3)]
     assert epochs == [[0, 1, 2], [2, 3, 4, 5], [5, 6, 7]]  # each start goes on in the epoch in which the last one was stopped
-    assert_same_bits(grid.place / "seed=0", straight)
+    check_same_run(grid.place / "seed=0", straight)
 
     # Lightning's own requeue would wait for USR1, write a checkpoint of its own and requeue a second time.
     assert {note["handlers"]["SIGUSR1"] for note in notes} == {"default"}
     assert all(note["handlers"]["SIGUSR2"].startswith("submitit") for note in notes)
     assert not list(grid.place.rglob("*hpc*"))
-
-
-def assert_same_bits(one: Path, other: Path) -> None:
-    for name in ("history.csv", "result.json"):
-        assert (one / name).read_bytes() == (other / name).read_bytes()
-    ones, others = np.load(one / "predictions.npz"), np.load(other / "predictions.npz")
-    assert all(np.array_equal(ones[key], others[key]) for key in others.files)
-    for name in ("best.ckpt", "last.ckpt"):
-        ones, others = (flatten(torch.load(run / name, weights_only=True)) for run in (one, other))
-        assert ones.keys() == others.keys()
-        assert all(
-            torch.equal(ones[key], value) if torch.is_tensor(value) else ones[key] == value for key, value in others.items()
-        )
-
-
-def flatten(state: Any, path: str = "") -> dict[str, Any]:
-    """A checkpoint's tensors and numbers by their path."""
-    if isinstance(state, dict | list | tuple):
-        items = state.items() if isinstance(state, dict) else enumerate(state)
-        return {key: leaf for name, value in items for key, leaf in flatten(value, f"{path}/{name}").items()}
-    return {path: state}

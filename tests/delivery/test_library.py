@@ -1,5 +1,7 @@
 """``from hardlabels import Votes, deliver``: every method by its name, numpy only, mistakes named."""
 
+import importlib
+import re
 import subprocess
 import sys
 
@@ -10,7 +12,7 @@ from hardlabels import InputError, Votes, deliver
 from hardlabels.configuration import CONF
 from hardlabels.delivery import methods
 from hardlabels.delivery.base import FEWEST_VOTES
-from hardlabels.delivery.multipass import Multipass
+from hardlabels.delivery.multipass import Multipass, multipass
 from hardlabels.delivery.sls import sls
 
 VOTES = Votes.from_counts(np.random.default_rng(0).multinomial(9, [0.5, 0.3, 0.2], size=50))
@@ -65,6 +67,34 @@ def test_mistakes_are_named(arguments, named):
     arguments = {"votes": VOTES, "seed": 0, **arguments}
     with pytest.raises(InputError, match=named):
         deliver(arguments.pop("votes"), arguments.pop("method"), **arguments)
+
+
+NO_EPOCHS = [-1, np.int64(-3), 1.0, np.float64(2), float("nan"), "1", None, True, np.True_, [1], 2**32, np.uint64(2**40)]
+
+
+def voted():
+    """A delivery of every method there is a yaml for."""
+    who = [f"w{worker}" for _ in range(50) for worker in range(9)]
+    votes = Votes.from_labels(VOTES.labels, VOTES.offsets, VOTES.num_classes, annotators=who)
+    for method in methods():
+        if method != "dawid_skene" or importlib.util.find_spec("crowdkit") is not None:
+            yield deliver(votes, method, seed=0)
+
+
+@pytest.mark.parametrize("epoch", NO_EPOCHS, ids=repr)
+def test_what_is_no_epoch_is_refused_by_all_methods_in_the_same_words(epoch):
+    message = f"epoch must be a whole number 0 .. 4294967295, got {epoch!r}"
+    calls = [call for labels in voted() for call in (labels, lambda e, labels=labels: labels.mix([], [], epoch=e, step=0))]
+    for call in (*calls, lambda e: sls(VOTES, seed=0, epoch=e), lambda e: multipass(VOTES, seed=0, epoch=e)):
+        with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+            call(epoch)
+
+
+def test_numpys_whole_numbers_are_epochs_too():
+    for labels in voted():
+        for epoch in (np.int64(3), np.uint8(3), np.array(3)[()]):
+            np.testing.assert_array_equal(labels(epoch), labels(3))
+        assert len(labels(2**32 - 1)) == len(labels(0))
 
 
 def test_it_needs_numpy_and_scipy_only():

@@ -163,7 +163,7 @@ def test_a_late_epoch_is_as_exact_as_an_early_one():
     for first in (0, 10**6, 2**32 - 1000):
         shown = np.stack([delivery(epoch) for epoch in range(first, first + 999)])
         assert (np.abs((shown == 0).sum(0) - 999 * p[:, 0]) < 1 + 1e-5).all()
-    with pytest.raises(InputError, match=r"the epoch must be 0 \.\. 4294967295, got 4294967296"):
+    with pytest.raises(InputError, match=r"epoch must be a whole number 0 \.\. 4294967295, got 4294967296"):
         delivery(2**32)
 
 

@@ -29,7 +29,7 @@ def finished(tmp_path_factory) -> Callable[..., FinishedRun]:
         if (method, seed, overrides) not in made:
             with initialize_config_dir(str(CONF), version_base="1.3"):
                 cfg = compose("train", [*SMALL, f"outputs={outputs}", f"method={method}", f"seed={seed}", *overrides])
-            made[method, seed, overrides] = train(cfg, [])
+            made[method, seed, overrides] = train(cfg)
         return FinishedRun.open(made[method, seed, overrides])
 
     return make

@@ -10,12 +10,14 @@ from torch import nn
 from torch.nn import functional as F
 from torch.optim.swa_utils import update_bn
 
-from hardlabels.diagnostics.barrier import CURVES, barrier, barrier_height, interpolate, reestimate_batch_norm
+from hardlabels.diagnostics import barrier as module
+from hardlabels.diagnostics.barrier import CURVES, barrier, barrier_height, common_items, interpolate, reestimate_batch_norm
 from hardlabels.diagnostics.items import chunks, shared_items
 from hardlabels.errors import InputError
 from hardlabels.learning.resnet import ResNet18
+from hardlabels.votes import Split, split_items
 
-SETTINGS = {"points": 5, "chunk": 100, "max_items": None, "bn_items": None}
+SETTINGS = {"checkpoint": "best", "points": 5, "chunk": 100, "max_items": None, "max_bn_items": None}
 ALPHA = np.linspace(0, 1, 25)
 
 
@@ -128,20 +130,20 @@ def test_chunks_of_a_reestimation_have_nearly_one_size():
     assert sizes == [334, 334, 333]  # not 500, 500, 1: every batch counts the same
 
 
-def test_the_ends_are_the_runs_own_saved_results(finished, device):
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+def test_the_ends_are_the_runs_own_saved_results(finished, device, checkpoint):
     a, b = finished("sls"), finished("soft")
-    values = dict(barrier(a, b, **SETTINGS, device=device))
+    values = dict(barrier(a, b, **{**SETTINGS, "checkpoint": checkpoint}, device=device))
     for name in ("full", "non_unanimous", "high_disagreement"):
         for metric in CURVES if name == "full" else CURVES[:1]:
             curve = values[f"{name}/{metric}_interpolated_bn"]
-            saved = [run.result["best"][name][metric] for run in (a, b)]
+            saved = [run.result[checkpoint][name][metric] for run in (a, b)]
             assert [curve[0], curve[-1]] == pytest.approx(saved, abs=1e-4)
             assert len(curve) == len(values["alpha"]) == 5
         excess = np.array(values[f"{name}/soft_nll_interpolated_bn"])
         line = np.linspace(excess[0], excess[-1], 5)
         assert values[f"{name}/barrier_interpolated_bn"] == pytest.approx((excess - line).max())
     assert values["full/items"] == len(a.split.evaluate)
-    assert values["bn_items"] == len(a.split.train)
 
 
 def test_a_run_and_itself_have_no_barrier_and_repeat_to_the_bit(finished):
@@ -159,9 +161,40 @@ def test_runs_of_two_seeds_meet_on_what_neither_trained_on(finished):
     assert set(items) == {i for i in range(300) if i not in set(a.split.train) | set(b.split.train)}
     values = dict(barrier(a, b, **SETTINGS, device="cpu"))
     assert values["full/items"] == len(items) < len(a.split.evaluate)
-    assert values["bn_items"] == len(set(a.split.train) & set(b.split.train)) < len(a.split.train)
-    fewer = dict(barrier(a, b, **{**SETTINGS, "max_items": 5, "bn_items": 30}, device="cpu"))
+    fewer = dict(barrier(a, b, **{**SETTINGS, "max_items": 5, "max_bn_items": 30}, device="cpu"))
     assert (fewer["full/items"], fewer["bn_items"]) == (5, 30)
+
+
+@pytest.mark.parametrize("recipe", [[], ["recipe.split=three_way", "run.tag=three"], ["recipe.train_items=40", "run.tag=few"]])
+def test_pairs_of_one_seed_and_of_two_reestimate_on_equally_many_items(finished, monkeypatch, recipe):
+    """With 40 training items, runs of two seeds have about 5 of them in common: that is what the number once was."""
+    seen = []
+
+    def reestimate(network, batches):
+        seen.append(sum(map(len, batches)))
+
+    monkeypatch.setattr(module, "reestimate_batch_norm", reestimate)
+    a, b, c = finished("sls", 0, *recipe), finished("soft", 0, *recipe), finished("sls", 1, *recipe)
+    held_out = len(a.split.evaluate) + (len(a.split.select) if "recipe.split=three_way" in recipe else 0)
+    for pair in ((a, b), (a, c)):
+        assert dict(barrier(*pair, **SETTINGS, device="cpu"))["bn_items"] == 300 - 2 * held_out
+    assert set(seen) == {300 - 2 * held_out}
+
+
+@pytest.mark.parametrize("protocol", ["paper", "three_way"])
+def test_any_two_splits_have_as_many_items_in_common_as_every_pair_is_promised(protocol):
+    labels = np.random.default_rng(0).integers(0, 7, 500)
+    splits = [split_items(labels, seed=seed, protocol=protocol, train_items=50) for seed in range(12)]
+    numbers = set()
+    for a in splits:
+        for b in splits:
+            items, number = common_items(a, b, 500)
+            numbers.add(number)
+            assert len(items) >= number
+            for held_out in (a.select, a.evaluate, b.select, b.evaluate):
+                assert not np.intersect1d(items, held_out).size
+    assert len(numbers) == 1
+    assert min(numbers) > 0.3 * 500
 
 
 def test_the_probe_leaves_the_runs_as_they_were(finished, contents):
@@ -171,14 +204,18 @@ def test_the_probe_leaves_the_runs_as_they_were(finished, contents):
     assert contents(*runs) == before
 
 
-@pytest.mark.parametrize(("change", "message"), [({"points": 2}, "points"), ({"chunk": 0}, "chunk"), ({"max_items": 0}, "items")])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"points": 2}, "points"), ({"chunk": 0}, "chunk"), ({"max_items": 0}, "items"), ({"max_bn_items": 1}, "max_bn_items")],
+)
 def test_settings_that_make_no_sense_are_refused(finished, change, message):
     with pytest.raises(InputError, match=message):
         list(barrier(finished("sls"), finished("soft"), **{**SETTINGS, **change}, device="cpu"))
 
 
-def test_runs_without_a_common_training_item_are_refused(finished):
+def test_runs_without_an_item_that_both_may_see_are_refused(finished):
     run = finished("sls")
-    apart = SimpleNamespace(source=run.source, path="b", split=SimpleNamespace(train=np.array([]), evaluate=run.split.evaluate))
-    with pytest.raises(InputError, match="0 training items in common"):
+    everything = Split(np.array([]), run.split.evaluate, np.arange(300))
+    apart = SimpleNamespace(source=run.source, path="b", split=everything)
+    with pytest.raises(InputError, match="share 0 items to see; BN statistics need at least 2"):
         list(barrier(run, apart, **SETTINGS, device="cpu"))

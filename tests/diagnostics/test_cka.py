@@ -97,7 +97,7 @@ def test_features_that_do_not_vary_have_no_cka():
 
 def test_the_probe_compares_penultimate_features_of_the_shared_images(finished, device):
     a, b = finished("sls", 0), finished("soft", 1)
-    values = dict(cka(a, b, chunk=5, device=device))
+    values = dict(cka(a, b, checkpoint="best", chunk=5, device=device))
     items = sorted(set(a.split.evaluate) & set(b.split.evaluate))
     outputs = []
     for run in (a, b):
@@ -113,7 +113,7 @@ def test_the_probe_compares_penultimate_features_of_the_shared_images(finished, 
 
 def test_a_run_is_like_itself(finished):
     run = finished("sls")
-    values = dict(cka(run, run, chunk=50, device="cpu"))
+    values = dict(cka(run, run, checkpoint="best", chunk=50, device="cpu"))
     assert values["full/items"] == len(run.split.evaluate)
     for name in ("full", "non_unanimous", "high_disagreement"):
         assert values[f"{name}/cka"] == pytest.approx(1.0)
@@ -123,7 +123,7 @@ def test_runs_without_a_common_image_are_refused(finished):
     run = finished("sls")
     apart = SimpleNamespace(source=run.source, path="there", split=SimpleNamespace(evaluate=run.split.train))
     with pytest.raises(InputError, match="no item is in the evaluation split of both"):
-        list(cka(run, apart, chunk=50, device="cpu"))
+        list(cka(run, apart, checkpoint="best", chunk=50, device="cpu"))
     other = SimpleNamespace(source=SimpleNamespace(fingerprint="another"), path="there")
     with pytest.raises(InputError, match="same data"):
         shared_items(run, other)
@@ -132,5 +132,5 @@ def test_runs_without_a_common_image_are_refused(finished):
 def test_the_probe_leaves_the_runs_as_they_were(finished, contents):
     runs = finished("sls", 0), finished("soft", 1)
     before = contents(*runs)
-    list(cka(*runs, chunk=50, device="cpu"))
+    list(cka(*runs, checkpoint="best", chunk=50, device="cpu"))
     assert contents(*runs) == before

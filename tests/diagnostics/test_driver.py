@@ -6,10 +6,11 @@ import shutil
 import numpy as np
 import pytest
 
-from hardlabels.diagnostics.driver import run_probes
-from hardlabels.diagnostics.probe import Probe, matched_pairs
+from hardlabels.diagnostics.driver import run_probes, told_once
+from hardlabels.diagnostics.probe import NotApplicableError, Probe, matched_pairs
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.records import read_records
 
 
 @pytest.fixture
@@ -92,7 +93,56 @@ def test_a_failure_is_noted_and_the_others_go_on(folders, tmp_path):
     assert tally.computed == 1
     assert len(tally.failed) == 2
     assert "seed 1 is not for us" in tally.failed[0]
-    assert "history.csv is not there" in tally.lacking[0]
+    assert tally.lacking == {"toy: history.csv is not there": ["soft K=all seed=0"]}
+
+
+def test_what_makes_no_sense_is_told_once_and_is_no_failure(folders, tmp_path):
+    def measure(run, *, checkpoint, device):
+        raise NotApplicableError("it is about images, and these are texts")
+        yield
+
+    both = [probe(measure, checkpoint=checkpoint) for checkpoint in ("best", "last")]
+    tally = run_probes(both, folders, tmp_path / "study", device="cpu")
+    assert (tally.computed, tally.failed) == (0, [])
+    assert told_once(tally.not_applicable) == ["toy: it is about images, and these are texts (soft K=all seed=0 and 3 more)"]
+    assert not list(tmp_path.rglob("toy*.json"))
+
+
+@pytest.mark.parametrize("over", ["run", "pairs"])
+def test_each_checkpoint_has_a_file_of_its_own_and_both_say_which(folders, tmp_path, over):
+    def measure(*runs, checkpoint, device):
+        yield "full/answer", {"best": 1, "last": 2}[checkpoint]
+
+    wanted = ({"methods": ["sls", "soft"], "seeds": "same"},)
+    both = [probe(measure, over, wanted, checkpoint=checkpoint) for checkpoint in ("best", "last")]
+    n = 2 * (4 if over == "run" else 2)
+    outputs = tmp_path / "outputs"
+    assert run_probes(both, folders, outputs / "studies/toy", device="cpu").computed == n
+    assert run_probes(both, folders, outputs / "studies/toy", device="cpu").skipped == n
+    assert {file.name for file in outputs.rglob("diagnostics/*")} == {"toy.json", "toy,checkpoint=last.json"}
+    for path in folders.values():
+        metrics = {"epoch": 0, "full": {}}
+        (path / "result.json").write_text(json.dumps({"best": metrics, "last": metrics}))
+    records = read_records([outputs])
+    table = records.pairs if over == "pairs" else records.table[records.table["name"] == "toy/answer"]
+    assert set(zip(table["checkpoint"], table["value"], strict=True)) == {("best", 1), ("last", 2)}
+    assert len(table) == n
+    assert set(records.pairs["probe"]) <= {"toy"}
+
+
+def test_a_file_from_before_there_were_two_checkpoints_is_of_the_best_one(folders, tmp_path):
+    def measure(run, *, checkpoint, factor, device):
+        yield "x", factor
+
+    run_probes([probe(measure, checkpoint="best", factor=3)], folders, tmp_path, device="cpu")
+    for path in folders.values():
+        file = path / "diagnostics/toy.json"
+        saved = json.loads(file.read_text())
+        del saved["settings"]["checkpoint"]
+        file.write_text(json.dumps(saved))
+    assert run_probes([probe(measure, checkpoint="best", factor=3)], folders, tmp_path, device="cpu").skipped == 4
+    assert run_probes([probe(measure, checkpoint="last", factor=3)], folders, tmp_path, device="cpu").computed == 4
+    assert run_probes([probe(measure, checkpoint="best", factor=4)], folders, tmp_path, device="cpu").computed == 4
 
 
 def test_what_a_probe_needs_is_checked_before_any_run_is_touched(folders, tmp_path):

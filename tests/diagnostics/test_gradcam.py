@@ -14,7 +14,7 @@ from hardlabels.diagnostics.gradcam import example_places, grad_cam, gradcam
 from hardlabels.errors import InputError
 from hardlabels.learning.resnet import ResNet18
 
-SETTINGS = {"layer": "layer4", "target": "majority", "chunk": 100, "examples": 3}
+SETTINGS = {"checkpoint": "best", "layer": "layer4", "target": "majority", "chunk": 100, "examples": 3}
 
 
 def hooks(network: nn.Module) -> int:

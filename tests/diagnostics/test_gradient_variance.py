@@ -14,7 +14,7 @@ from hardlabels.diagnostics.gradient_variance import feature_norm, gradient_vari
 from hardlabels.errors import InputError
 from hardlabels.votes import Votes
 
-SETTINGS = {"draws": 64, "chunk": 100}
+SETTINGS = {"checkpoint": "best", "draws": 64, "chunk": 100}
 
 
 def gradients(head, h, classes):
@@ -99,11 +99,11 @@ def test_the_probe_agrees_with_autograd_on_a_trained_network(finished, device):
 def test_more_draws_agree_better(finished):
     errors = []
     for draws in (8, 2048):
-        ratio = dict(gradient_variance(finished("sls"), draws=draws, chunk=100, device="cpu"))["full/sampled_ratio"]
+        ratio = dict(gradient_variance(finished("sls"), **{**SETTINGS, "draws": draws}, device="cpu"))["full/sampled_ratio"]
         errors.append(abs(ratio - 1))
     assert errors[1] < 0.02
     with pytest.raises(InputError, match="draws must be at least 2"):
-        list(gradient_variance(finished("sls"), draws=1, chunk=100, device="cpu"))
+        list(gradient_variance(finished("sls"), **{**SETTINGS, "draws": 1}, device="cpu"))
 
 
 def test_the_probe_leaves_the_run_as_it_was(finished, contents):

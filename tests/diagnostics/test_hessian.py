@@ -10,8 +10,8 @@ from hardlabels.diagnostics.probe import Probe
 from hardlabels.errors import InputError
 
 QUICK = {
-    "protocol": "default", "tolerance": 0.05, "trace_tolerance": 0.1, "max_products": 9, "chunk": 64, "seed": 0,
-    "slices": ["full"], "items": None,
+    "checkpoint": "best", "protocol": "default", "tolerance": 0.05, "trace_tolerance": 0.1, "max_products": 9, "chunk": 64,
+    "seed": 0, "slices": ["full"], "items": None,
 }  # fmt: skip
 
 
@@ -25,6 +25,12 @@ def test_it_measures_the_loss_of_the_best_checkpoint_with_all_votes(finished, me
     run = finished("sls")
     assert measured["full/loss"] == pytest.approx(run.result["best"]["full"]["soft_nll"], rel=1e-5)
     assert measured["full/items"] == measured["full/items_of"] == run.result["items"]["full"]
+
+
+def test_at_the_last_epoch_it_measures_the_loss_of_the_last_epoch(finished):
+    run = finished("sls")
+    values = dict(hessian(run, **(QUICK | {"checkpoint": "last", "max_products": 1}), device="cpu"))
+    assert values["full/loss"] == pytest.approx(run.result["last"]["full"]["soft_nll"], rel=1e-5)
 
 
 def test_it_says_what_the_curvature_must_be_read_with(finished, measured):

@@ -1,4 +1,4 @@
-"""Products against an explicit float64 Hessian, and against pyhessian on a small ResNet."""
+"""Products against an explicit float64 Hessian, and against curvlinops and pyhessian on a small ResNet."""
 
 import warnings
 
@@ -123,6 +123,29 @@ def resnet():
         nn.functional.cross_entropy(network(x), p).backward()
         optimizer.step()
     return network.eval(), x, p
+
+
+def test_a_small_resnet_agrees_with_curvlinops(resnet):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of libraries that it imports
+        curvlinops = pytest.importorskip("curvlinops")
+        network, x, p = resnet
+        parameters = list(network.parameters())
+        theirs = curvlinops.HessianLinearOperator(network, nn.CrossEntropyLoss(), parameters, in_chunks(x, p, 7))
+        v = torch.from_numpy(stream(0, "test vector").standard_normal(sum(w.numel() for w in parameters))).float()
+        expected = theirs @ v
+    ours = HessianProducts(network, in_chunks(x, p, 7), items=len(x))(v)
+    assert float((ours - expected).norm() / expected.norm()) < 1e-5
+
+
+def test_a_part_of_the_network_that_the_loss_does_not_see_has_no_curvature(tiny):
+    network, x, p = tiny
+    expected = HessianProducts(network, in_chunks(x, p, 4), items=len(x))
+    network.unused = nn.Linear(2, 2).double()
+    network.forward = nn.Sequential(*list(network)[:-1]).forward
+    H = HessianProducts(network, in_chunks(x, p, 4), items=len(x))
+    v = expected.zeros() + 1
+    assert torch.allclose(H(torch.cat([v, v.new_ones(6)])), torch.cat([expected(v), v.new_zeros(6)]))
 
 
 def test_a_small_resnet_agrees_with_pyhessian(resnet):

@@ -269,7 +269,7 @@ def test_a_full_pass_over_both_real_sets(tmp_path):
 
     overrides = ["data=cifar10h", "recipe=smoke", "recipe.width=2", "recipe.epochs=1", "recipe.train_items=256", "run.tag=tiny"]
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        folder = train(compose("train", [*overrides, f"outputs={tmp_path}", "trainer.accelerator=cpu"]), [])
+        folder = train(compose("train", [*overrides, f"outputs={tmp_path}", "trainer.accelerator=cpu"]))
     content = (Path(os.environ["HARDLABELS_DATA"]) / "svhn" / "test_32x32.mat").stat().st_size
     version = "official" if content == 64_275_384 else "recrop"
     run = FinishedRun.open(folder)

@@ -10,11 +10,12 @@ from scipy.special import log_softmax
 from scipy.stats import rankdata, spearmanr
 
 from hardlabels.diagnostics.correlation import partial_spearman, spearman
+from hardlabels.diagnostics.probe import NotApplicableError
 from hardlabels.diagnostics.sparse_target import bin_by_distance, sparse_target
 from hardlabels.errors import InputError
 from hardlabels.learning.predict import predict
 
-SETTINGS = {"items": "evaluate", "bins": 4}
+SETTINGS = {"checkpoint": "best", "items": "evaluate", "bins": 4}
 
 
 @pytest.fixture
@@ -100,36 +101,38 @@ def test_every_number_is_that_of_a_plain_loop_over_the_items(pair):
         assert values[f"full/{kind}_bins"]["distance"][0] == 0.0  # a quarter of the targets and more is exact
 
 
-def test_the_mean_improvement_is_the_difference_of_the_saved_results(pair):
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+def test_the_mean_improvement_is_the_difference_of_the_saved_results(pair, checkpoint):
     a, b = pair
-    values = dict(sparse_target(a, b, **SETTINGS, device="cpu"))
+    values = dict(sparse_target(a, b, **{**SETTINGS, "checkpoint": checkpoint}, device="cpu"))
     for name in ("full", "non_unanimous", "high_disagreement"):
-        expected = b.result["best"][name]["soft_nll"] - a.result["best"][name]["soft_nll"]
+        expected = b.result[checkpoint][name]["soft_nll"] - a.result[checkpoint][name]["soft_nll"]
         assert values[f"{name}/improvement"] == pytest.approx(expected, abs=1e-9)
         bins = values[f"{name}/js_bins"]
         assert np.dot(bins["n"], bins["improvement"]) / sum(bins["n"]) == pytest.approx(expected, abs=1e-9)
 
 
-def test_training_items_can_be_asked_for(pair, device):
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+def test_training_items_can_be_asked_for(pair, device, checkpoint):
     a, b = pair
-    values = dict(sparse_target(a, b, items="train", bins=4, device=device))
+    values = dict(sparse_target(a, b, checkpoint=checkpoint, items="train", bins=4, device=device))
     p, items = a.source.votes.p[a.split.train], a.split.train
-    log_a, log_b = (log_softmax(predict(run.network(), run.source, items).astype(np.float64), axis=1) for run in (a, b))
+    networks = [run.network(checkpoint) for run in (a, b)]
+    log_a, log_b = (log_softmax(predict(network, a.source, items).astype(np.float64), axis=1) for network in networks)
     assert values["full/items"] == len(items)
     assert values["full/improvement"] == pytest.approx((p * (log_a - log_b)).sum(1).mean(), abs=1e-5)
 
 
 def test_all_votes_leave_no_distance(finished):
-    values = dict(sparse_target(finished("sls"), finished("soft"), **SETTINGS, device="cpu"))
-    assert list(values) == ["reason"]
-    assert values["reason"].startswith("K = all")
+    with pytest.raises(NotApplicableError, match="with all votes the target is p itself"):
+        list(sparse_target(finished("sls"), finished("soft"), **SETTINGS, device="cpu"))
 
 
 def test_runs_that_learned_from_other_votes_are_refused(finished, pair):
     with pytest.raises(InputError, match="same K votes"):
         list(sparse_target(pair[0], finished("soft", 1, "K=5"), **SETTINGS, device="cpu"))
     with pytest.raises(InputError, match="items must be one of"):
-        list(sparse_target(*pair, items="test", bins=4, device="cpu"))
+        list(sparse_target(*pair, **{**SETTINGS, "items": "test"}, device="cpu"))
 
 
 def test_the_probe_leaves_the_runs_as_they_were(pair, contents):

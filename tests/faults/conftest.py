@@ -10,9 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
-import torch
 
 HERE = Path(__file__).parent
 
@@ -54,24 +52,3 @@ def victim(tmp_path_factory):
     server = Victim(tmp_path_factory.mktemp("victim") / "log.txt")
     yield server
     server.close()
-
-
-@pytest.fixture(scope="session")
-def check_same_run():
-    """Bit for bit: weights and optimizer state, metrics by epoch, predictions, results."""
-    return _check_same_run
-
-
-def _check_same_run(one: Path, other: Path) -> None:
-    for name in ("best.ckpt", "last.ckpt"):
-        a, b = (torch.load(folder / name, weights_only=True) for folder in (one, other))
-        for key in a["network"]:
-            assert torch.equal(a["network"][key], b["network"][key]), f"{name}: {key}"
-    states = [torch.load(folder / "last.ckpt", weights_only=True)["optimizer"]["state"] for folder in (one, other)]
-    for a, b in zip(states[0].values(), states[1].values(), strict=True):
-        assert torch.equal(a["momentum_buffer"], b["momentum_buffer"])
-    for name in ("history.csv", "result.json"):
-        assert (one / name).read_bytes() == (other / name).read_bytes(), name
-    with np.load(one / "predictions.npz") as a, np.load(other / "predictions.npz") as b:
-        for key in a.files:
-            np.testing.assert_array_equal(a[key], b[key], err_msg=key)

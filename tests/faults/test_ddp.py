@@ -101,3 +101,19 @@ def test_global_batch_norm_is_batch_norm_of_the_whole_batch(tmp_path):
     for share in shares:
         torch.testing.assert_close(share["mean"], layer.running_mean)
         torch.testing.assert_close(share["variance"], layer.running_var)
+
+
+def test_a_diverged_run_stops_all_processes_and_one_of_them_says_so(tmp_path, tiny):
+    command = [sys.executable, "-m", "hardlabels.train"]
+    settings = [*tiny, *ODD, *TWO, "recipe.optimizer.lr=1e8", f"outputs={tmp_path}"]
+    done = subprocess.run([*command, *settings], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count("diverged in epoch 0 at learning rate 1e+08") == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    [error] = tmp_path.glob("**/error.txt")
+    assert not (error.parent / "done").exists()
+
+    grid = subprocess.run([*command, "-m", *settings, "seed=0,1"], capture_output=True, text=True, timeout=300, check=False)
+    assert grid.returncode == 1, grid.stderr
+    assert "2 of 2 cells did not finish" in grid.stderr
+    assert len([line for line in grid.stderr.splitlines() if line.startswith("  sls K=all seed=") and "diverged" in line]) == 2

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.files import StorageError, write_atomically, write_text
-from hardlabels.runs.keeper import load_checkpoint
+from hardlabels.runs.training.checkpoint import load_checkpoint, save_checkpoint
 
 
 @pytest.fixture
@@ -20,13 +21,11 @@ def limited():
 
 @pytest.mark.parametrize("kind", ["text", "numpy", "torch"])
 def test_a_file_that_does_not_fit_leaves_the_old_one_whole(tmp_path, limited, kind):
-    from hardlabels.runs.keeper import _save
-
     path, noise = tmp_path / "file", np.random.default_rng(0).integers(256, size=100_000, dtype=np.uint8)
     write = {
         "text": lambda n: write_text(path, "x" * n),
         "numpy": lambda n: write_atomically(path, lambda file: np.savez_compressed(file, noise[:n])),
-        "torch": lambda n: _save(path, {"weights": torch.zeros(n, dtype=torch.uint8)}),
+        "torch": lambda n: save_checkpoint(path, {"weights": torch.zeros(n, dtype=torch.uint8)}),
     }[kind]
     write(100)
     before = path.read_bytes()
@@ -53,29 +52,25 @@ def test_a_run_on_a_full_disk_is_one_error_and_goes_on_when_there_is_room(comman
 
     limited(resource.RLIM_INFINITY)
     assert command(*arguments)[0] == 0
-    assert load_checkpoint(folder / "last.ckpt")["epochs"] == 6
+    assert load_checkpoint(folder / "last.ckpt")["epoch"] + 1 == 6
 
 
 def test_the_last_good_checkpoint_survives_a_disk_that_fills_up_later(command, tiny, tmp_path, limited, monkeypatch):
-    from hardlabels.runs import keeper
+    real = RunDirectory.write_history
 
-    real, calls = keeper._save, []
-
-    def shrink_after_four(path, state):
-        calls.append(path.name)
-        if len(calls) == 5:
+    def shrink_in_the_third_epoch(directory, rows):
+        real(directory, rows)
+        if len(rows) == 3:  # its history is written, its checkpoints are not
             limited(1000)
-        real(path, state)
 
-    monkeypatch.setattr(keeper, "_save", shrink_after_four)
+    monkeypatch.setattr(RunDirectory, "write_history", shrink_in_the_third_epoch)
     code, _, err = command(*tiny, "recipe.epochs=6")
     assert code == 1
     assert "cannot be written: File too large" in err
     [folder] = tmp_path.glob("outputs/*/*/*/*/*")
-    kept = load_checkpoint(folder / "last.ckpt")["epochs"]
-    assert 1 <= kept < 6
+    assert load_checkpoint(folder / "last.ckpt")["epoch"] + 1 == 2
     limited(resource.RLIM_INFINITY)
-    monkeypatch.setattr(keeper, "_save", real)
+    monkeypatch.undo()
     code, out, _ = command(*tiny, "recipe.epochs=6")
     assert code == 0
-    assert f"at epoch {kept} of 6" in out
+    assert "at epoch 2 of 6" in out

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hardlabels.runs.lock import Held, hold, holder
+from hardlabels.runs.lock import HeldByAnotherProcess, hold, holder
 
 HOLD = """
 import sys, time
@@ -32,11 +32,21 @@ def other_process(tmp_path):
 
 def test_the_second_process_is_told_who_holds_the_run(other_process, tmp_path):
     with (
-        pytest.raises(Held, match=rf"run is being written by process {other_process.pid} on .+, since "),
+        pytest.raises(HeldByAnotherProcess, match=rf"run is being written by process {other_process.pid} on .+, since "),
         hold(tmp_path / "run/.lock"),
     ):
         pass
     assert f"process {other_process.pid} on" in holder(tmp_path / "run/.lock")
+
+
+def test_without_posix_locks_there_is_one_writer_too(monkeypatch, tmp_path):
+    """As on Windows, where there is no fcntl."""
+    monkeypatch.setattr("hardlabels.runs.lock.fcntl", None)
+    path = tmp_path / "run/.lock"
+    with hold(path), pytest.raises(HeldByAnotherProcess, match="run is being written by another process"), hold(path):
+        pass
+    with hold(path):  # free again
+        assert holder(path) is None
 
 
 def test_the_lock_of_a_dead_process_is_taken_over(other_process, tmp_path):

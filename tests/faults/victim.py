@@ -10,7 +10,7 @@ import sys
 
 import lightning  # noqa: F401 - imported before the fork, so that a child trains at once
 
-import hardlabels.runs.execute  # noqa: F401
+import hardlabels.runs.training.execute  # noqa: F401
 from hardlabels.train import main
 
 

@@ -127,41 +127,44 @@ RESUMED = {
     "last.ckpt: compressed": (squeeze, [LAST, "compressed archive"]),
     "last.ckpt: a list": (change(LAST, lambda state: [1, 2]), [LAST, "no weights by name"]),
     "last.ckpt: no network": (change(LAST, lambda state: {"epochs": 1}), [LAST, "no weights by name"]),
-    "last.ckpt: no optimizer": (change(LAST, lambda state: state.pop("optimizer") and state), [LAST, "an optimizer of"]),
+    "last.ckpt: no optimizer": (change(LAST, lambda state: state.pop("optimizer_states") and state), [LAST, "an optimizer of"]),
     "last.ckpt: weights of another shape": (
-        change(LAST, lambda state: put(state, "network", "conv1.weight", value=torch.zeros(4, 3, 3, 3))),
+        change(LAST, lambda state: put(state, "state_dict", "network.conv1.weight", value=torch.zeros(4, 3, 3, 3))),
         [LAST, "conv1.weight with shape (2, 3, 3, 3)", "found (4, 3, 3, 3)"],
     ),
     "last.ckpt: weights promised without end": (
-        change(LAST, lambda state: put(state, "network", "fc.bias", value=torch.zeros(1).expand(10**12))),
+        change(LAST, lambda state: put(state, "state_dict", "network.fc.bias", value=torch.zeros(1).expand(10**12))),
         [LAST, "fc.bias with shape (3,)", "found (1000000000000,)"],
     ),
     "last.ckpt: a word for a weight": (
-        change(LAST, lambda state: put(state, "network", "fc.bias", value="\x1b[2J")),
+        change(LAST, lambda state: put(state, "state_dict", "network.fc.bias", value="\x1b[2J")),
         [LAST, "fc.bias with shape (3,)", "found str"],
     ),
     "last.ckpt: a weight too many": (
-        change(LAST, lambda state: put(state, "network", "\x1b[2Jhead", value=torch.zeros(1))),
+        change(LAST, lambda state: put(state, "state_dict", "network.\x1b[2Jhead", value=torch.zeros(1))),
         [LAST, "the weights of this network", "\\x1b[2Jhead"],
     ),
-    "last.ckpt: a weight too few": (change(LAST, lambda state: {**state, "network": {}}), [LAST, "'conv1.weight'"]),
+    "last.ckpt: a weight too few": (change(LAST, lambda state: {**state, "state_dict": {}}), [LAST, "'conv1.weight'"]),
     "last.ckpt: momentum of another shape": (
-        change(LAST, lambda state: put(state, "optimizer", "state", 0, "momentum_buffer", value=torch.zeros(7))),
+        change(LAST, lambda state: put(state, "optimizer_states", 0, "state", 0, "momentum_buffer", value=torch.zeros(7))),
         [LAST, "momentum_buffer of parameter 0", "(2, 3, 3, 3)", "found (7,)"],
     ),
     "last.ckpt: momentum of no parameter": (
-        change(LAST, lambda state: put(state, "optimizer", "state", 999, value={})),
+        change(LAST, lambda state: put(state, "optimizer_states", 0, "state", 999, value={})),
         [LAST, "the optimizer's state of parameters 0 ..", "found 999"],
     ),
     "last.ckpt: more epochs than there are": (
-        change(LAST, lambda state: put(state, "epochs", value=7)),
-        [LAST, "epochs 0 .. 2", "7"],
+        change(LAST, lambda state: put(state, "epoch", value=7)),
+        [LAST, "epoch 0 .. 1", "7"],
     ),
-    "last.ckpt: half an epoch": (change(LAST, lambda state: put(state, "epochs", value=0.5)), [LAST, "epochs 0 .. 2", "0.5"]),
-    "last.ckpt: negative steps": (change(LAST, lambda state: put(state, "steps", value=-5)), [LAST, "steps 0 ..", "-5"]),
+    "last.ckpt: half an epoch": (change(LAST, lambda state: put(state, "epoch", value=0.5)), [LAST, "epoch 0 .. 1", "0.5"]),
+    "last.ckpt: negative steps": (
+        change(LAST, lambda state: put(state, "global_step", value=-5)),
+        [LAST, "global_step 0 ..", "-5"],
+    ),
     "best.ckpt: gone": (remove(BEST), [BEST, "no checkpoint of ours, or damaged"]),
     "best.ckpt: of another network": (
-        change(BEST, lambda state: put(state, "network", "fc.weight", value=torch.zeros(9, 16))),
+        change(BEST, lambda state: put(state, "state_dict", "network.fc.weight", value=torch.zeros(9, 16))),
         [BEST, "fc.weight with shape (3, 16)", "found (9, 16)"],
     ),
     "history.csv: gone": (remove("history.csv"), ["history.csv", "at least the 2 epochs", "found 0"]),
@@ -204,6 +207,14 @@ SKIPPED = {
     "result.json: half of it": (
         change_json("result.json", lambda value: value.pop("last") and value),
         ["result.json", "no 'last'"],
+    ),
+    "result.json: a checkpoint that is a list": (
+        change_json("result.json", lambda value: put(value, "best", value=[1])),
+        ["result.json", "metrics by slice below 'best'", "[1]"],
+    ),
+    "result.json: a text for a number": (
+        change_json("result.json", lambda value: put(value, "last", "full", "soft_nll", value="\x1b[2J")),
+        ["result.json", "metrics by slice below 'last'"],
     ),
     "result.json: gone": (remove("result.json"), ["result.json", "No such file"]),
 }
@@ -262,7 +273,7 @@ def trained(tmp_path_factory):
     """A finished run, made once."""
     place = tmp_path_factory.mktemp("trained")
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        train(compose("train", [*QUICK, f"outputs={place}/outputs"]), [])
+        train(compose("train", [*QUICK, f"outputs={place}/outputs"]))
     return place
 
 

@@ -113,7 +113,7 @@ CASES = {
     "votes: a word in the first line": ("votes.csv", csv("4,O", "1,3", "2,2", "3,1"), ["numbers", "line 1", "'O'"]),
     "votes: digits with underscores": ("votes.csv", csv("4,0", "1,3_0", "2,2", "3,1"), ["numbers", "line 2", "'3_0'"]),
     "votes: decimal commas": ("votes.csv", csv('"4,5",0', "1,3"), ["numbers", "line 1", "'4,5'"]),
-    "votes: semicolons": ("votes.csv", csv("cat;dog", "4;0", "1;3"), ["numbers separated by commas", "line 2", "'4;0'"]),
+    "votes: semicolons": ("votes.csv", csv("cat;dog", "4;0", "1;3"), ["separated by commas", "';'", "'cat;dog'"]),
     "votes: a missing class": ("votes.csv", csv("4,0", "1,3", "2", "3,1"), ["2 numbers a line", "line 3 has 1"]),
     "votes: a class too many": ("votes.csv", csv("4,0", "1,3,1", "2,2"), ["2 numbers a line", "line 2 has 3"]),
     "votes: an escape sequence": ("votes.csv", csv("4,0", "1,\x1b[2J\x1b]0;owned\x07"), ["line 2", "\\x1b[2J"]),
@@ -213,12 +213,12 @@ CASES = {
     "predictions.npz: too few ids": ("run.npz", lambda: run_npz(index=np.arange(3)), ["index", "4 whole numbers", "shape (3,)"]),
     # ---- the run's own p ----
     "p: NaN": ("own.npz", lambda: run_npz(p=np.where(Q == 0.5, nan, Q)), ["own.npz, p", "finite", "row 2"]),
-    "p: of other items": ("own.npz", lambda: run_npz(p=Q[:2]), ["own.npz", "expected 2 items", "got 4"]),
+    "p: of other items": ("own.npz", lambda: run_npz(p=Q[:2]), ["own.npz, p", "expected 4 x 2", "got 2 x 2"]),
     # ---- no files at all ----
     "a folder": ("votes.csv", None, ["votes.csv", "expected a file", "got a folder"]),
     "a pipe": ("votes.npy", "pipe", ["votes.npy", "expected a file", "pipe"]),
-    "another ending": ("votes.xlsx", b"PK", ["votes.xlsx", ".npy, .npz or .csv", "'.xlsx'"]),
-    "a name with an escape sequence": ("vo\x1b[2Jtes.txt", b"", ["vo\\x1b[2Jtes.txt", ".npy, .npz or .csv"]),
+    "another ending": ("votes.xlsx", b"PK", ["votes.xlsx", "votes as .csv, .tsv", "'.xlsx'"]),
+    "a name with an escape sequence": ("vo\x1b[2Jtes.txt", b"", ["vo\\x1b[2Jtes.txt", "votes as .csv, .tsv"]),
     "nothing there": ("votes.npy", "nothing", ["votes.npy", "No such file"]),
 }
 

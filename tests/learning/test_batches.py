@@ -1,8 +1,10 @@
+import pickle
+
 import numpy as np
 import pytest
 import torch
 
-from hardlabels.learning.batches import Batches, Fetched
+from hardlabels.learning.batches import Batches, Fetched, ReadAhead
 
 
 def positions(batches: Batches) -> list[list[int]]:
@@ -45,3 +47,42 @@ def test_fetched_inputs_are_those_of_the_items():
     inputs, items = np.arange(20, dtype=np.uint8).reshape(10, 2), np.array([9, 3, 5])
     [batch] = list(Batches("train", 3, 3, epoch=lambda: 0, seed=None))
     assert torch.equal(Fetched(inputs, items)[batch].inputs, torch.tensor([[18, 19], [6, 7], [10, 11]], dtype=torch.uint8))
+
+
+@pytest.fixture
+def mapped(tmp_path):
+    """Inputs on disk."""
+    np.save(tmp_path / "inputs.npy", np.arange(2000, dtype=np.uint8).reshape(100, 20))
+    return np.load(tmp_path / "inputs.npy", mmap_mode="r")
+
+
+def test_inputs_on_disk_are_opened_by_a_worker_not_sent_to_it(mapped):
+    fetched, batches = Fetched(mapped, np.arange(100)[::-1]), list(Batches("train", 100, 32, epoch=lambda: 0, seed=1))
+    sent = pickle.dumps(fetched)
+    assert len(sent) < 2000
+    there = pickle.loads(sent)
+    assert isinstance(there.inputs, np.memmap)
+    assert all(torch.equal(there[batch].inputs, fetched[batch].inputs) for batch in batches)
+
+
+def test_reading_ahead_gives_the_same_batches_in_the_same_order(mapped):
+    now = {"epoch": 0}
+    batches = Batches("train", 100, 32, epoch=lambda: now["epoch"], seed=1)
+    fetched = Fetched(mapped, np.arange(100))
+    ahead = ReadAhead(fetched, batches)
+    for epoch in (0, 3):
+        now["epoch"] = epoch
+        pairs = list(zip(ahead, [fetched[batch] for batch in batches], strict=True))
+        assert len(pairs) == len(ahead) == 4
+        for ours, plain in pairs:
+            assert ours.epoch == epoch
+            assert torch.equal(ours.position, plain.position)
+            assert torch.equal(ours.inputs, plain.inputs)
+
+
+def test_what_goes_wrong_while_reading_ahead_is_raised_where_the_batch_is_asked_for(mapped):
+    ahead = ReadAhead(Fetched(mapped[:50], np.arange(100)), Batches("evaluate", 100, 32, epoch=lambda: 0, seed=None))
+    batches = iter(ahead)
+    next(batches)
+    with pytest.raises(IndexError):
+        list(batches)

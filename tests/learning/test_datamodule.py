@@ -1,5 +1,6 @@
 """The labels that reach the loss are those of the epoch that is running: first, later, resumed, with and without workers."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -51,9 +52,9 @@ def record(source, method, *, epochs, workers=0, start=0, **settings):
         enable_model_summary=False, use_distributed_sampler=False,
     )  # fmt: skip
     if start:  # as after a resume
-        from hardlabels.runs.keeper import _set_finished_epochs
+        from hardlabels.runs.training.lightning_internals import set_finished_epochs
 
-        _set_finished_epochs(trainer, start, start * 3)
+        set_finished_epochs(trainer, start, start * 3)
     trainer.fit(module, datamodule=data)
     return module.seen, data
 
@@ -150,3 +151,82 @@ def test_views_are_slices_of_the_annotators_and_the_truth(tiny_source):
     assert set(batch.views) == {"full", "non_unanimous", "high_disagreement", "truth"}
     np.testing.assert_allclose(batch.views["truth"][1].numpy(), tiny_source.truth[items], atol=1e-7)
     assert batch.views["non_unanimous"][0].tolist() == (tiny_source.votes.entropy[items] > 0).tolist()
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_which_view_of_an_item_an_epoch_shows_follows_from_seed_and_epoch(workers):
+    """Features of images: half of the items are mirrored in an epoch, as `draw_crops` says, whatever the method and the start."""
+    from hardlabels.learning.augment import draw_crops
+    from hardlabels.sources.source import Source
+    from hardlabels.votes import Votes
+
+    rng = np.random.default_rng(0)
+    features, votes = rng.normal(size=(150, 4)).astype(np.float32), Votes.from_counts(rng.multinomial(9, [0.5, 0.3, 0.2], 150))
+    labels = votes.majority.astype(np.int64)
+    plain = Source("toy", features, votes, labels, ("a", "b", "c"), mean=(0.5,) * 4, std=(2.0,) * 4)
+    source = replace(plain, mirror=-features, flip=True)
+    seen, data = record(source, Soft, epochs=3, workers=workers)
+    shown = {}
+    for epoch, position, _, inputs in seen:
+        _, mirrored = draw_crops(len(data.examples), seed=4, epoch=epoch, padding=0, flip=True)
+        expected = np.where(mirrored[position][:, None], -1, 1).astype(np.float32) * features[data.examples[position]]
+        np.testing.assert_array_equal(inputs.numpy(), (expected - np.float32(0.5)) / np.float32(2))
+        shown.setdefault(epoch, []).append(mirrored[position].mean())
+    assert all(0.3 < np.mean(share) < 0.7 for share in shown.values())
+    resumed, _ = record(source, SLS, epochs=3, workers=workers, start=1)
+    for (_, _, _, first), (_, _, _, again) in zip([entry for entry in seen if entry[0] >= 1], resumed, strict=True):
+        assert torch.equal(first, again)
+    for part in data.val_dataloader():  # what is scored is never mirrored
+        for batch in part:
+            index = data.parts[batch.part][batch.position.numpy()]
+            np.testing.assert_array_equal(
+                data.on_after_batch_transfer(batch, 0).inputs.numpy(), (features[index] - np.float32(0.5)) / 2
+            )
+    unmirrored, _ = record(plain, Soft, epochs=1, workers=workers)
+    np.testing.assert_array_equal(unmirrored[0][3].numpy(), (features[data.examples[unmirrored[0][1]]] - np.float32(0.5)) / 2)
+
+
+def on_disk(source, folder):
+    """The same source, its inputs mapped from a file."""
+    np.save(folder / "inputs.npy", source.inputs)
+    return replace(source, inputs=np.load(folder / "inputs.npy", mmap_mode="r"))
+
+
+@pytest.mark.parametrize("changes", [{}, {"crop": 8}, {"scale": (0.3, 1.0)}, {"crop": 10, "scale": (0.3, 0.8), "flip": False}])
+@pytest.mark.parametrize("workers", [0, 1])
+def test_images_on_disk_give_the_bits_of_images_in_memory(tiny_source, tmp_path, changes, workers):
+    source = replace(tiny_source, **changes)
+    memory, data = record(source, SLS, epochs=2)
+    disk, mapped = record(on_disk(source, tmp_path), SLS, epochs=2, workers=workers)
+    resumed, _ = record(on_disk(source, tmp_path), SLS, epochs=2, workers=workers, start=1)
+    side = source.crop or 12
+    assert memory[0][3].shape[1:] == (3, side, side)
+    for a, b in [*zip(memory, disk, strict=True), *zip(memory[3:], resumed, strict=True)]:
+        assert a[0] == b[0]
+        assert all(torch.equal(x, y) for x, y in zip(a[1:], b[1:], strict=True))
+    scored = [
+        [module.on_after_batch_transfer(batch, 0) for part in module.val_dataloader() for batch in part]
+        for module in (data, mapped)
+    ]
+    assert all(torch.equal(a.inputs, b.inputs) for a, b in zip(*scored, strict=True))
+    assert scored[0][0].inputs.shape[1:] == (3, side, side)
+
+
+@pytest.mark.parametrize("changes", [{"crop": 8}, {"scale": (0.3, 1.0)}])
+def test_an_epoch_shows_other_windows_and_scoring_the_middle_one(tiny_source, changes):
+    source = replace(tiny_source, **changes)
+    seen, data = record(source, Soft, epochs=2)
+    by_epoch = [
+        {int(i): x for e, position, _, inputs in seen if e == epoch for i, x in zip(position, inputs, strict=True)}
+        for epoch in (0, 1)
+    ]
+    assert sum(torch.equal(by_epoch[0][i], by_epoch[1][i]) for i in range(96)) < 10
+    [part] = data.val_dataloader()
+    scored = torch.cat([data.on_after_batch_transfer(batch, 0).inputs for batch in part])
+    edge = (12 - (source.crop or 12)) // 2
+    whole = tiny_source.inputs[data.split.evaluate][:, edge : 12 - edge, edge : 12 - edge]
+    expected = (torch.from_numpy(whole).permute(0, 3, 1, 2) / 255 - torch.tensor(source.mean).view(3, 1, 1)) / torch.tensor(
+        source.std
+    ).view(3, 1, 1)
+    torch.testing.assert_close(scored, expected)
+    assert np.array_equal(source.shown[data.split.evaluate], whole)

@@ -14,7 +14,7 @@ from hardlabels.learning.datamodule import DeliveryDataModule
 from hardlabels.learning.mlp import MLP
 from hardlabels.learning.predict import predict
 from hardlabels.learning.resnet import ResNet18
-from hardlabels.runs.execute import make_network
+from hardlabels.runs.training.compose import make_network
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from hardlabels.errors import InputError
-from hardlabels.learning.encoder import DEFAULT, encoded, tokenised
+from hardlabels.learning.encoders.sentences import DEFAULT, encoded, tokenised
 from hardlabels.learning.text import TextFinetune, TextHead
-from hardlabels.runs.execute import make_network, prepare_source
+from hardlabels.runs.training.compose import make_network, prepare_source
 from hardlabels.sources.texts import text_source
 from hardlabels.votes import Votes
 

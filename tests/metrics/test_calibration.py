@@ -7,7 +7,7 @@ from scipy.special import log_softmax
 from scipy.stats import norm
 from sklearn.calibration import calibration_curve
 
-from hardlabels.metrics.calibration import BINS, ece_eqmass, equal_mass_bins, smooth_ece, smooth_ece_at, top_label
+from hardlabels.metrics.calibration import BINS, ece_eqmass, ece_votes, equal_mass_bins, smooth_ece, smooth_ece_at, top_label
 
 
 def top_labels(logits, p):
@@ -68,6 +68,51 @@ def test_rows_are_binned_each_by_itself():
         alone = equal_mass_bins(forecast[row], outcome[row])
         np.testing.assert_allclose(together[0][row], alone[0])
         np.testing.assert_allclose(together[1][row], alone[1], atol=1e-12)
+
+
+# ---- against votes ----
+
+
+@pytest.mark.parametrize("sharpness", [0.3, 1.0, 4.0])
+@pytest.mark.parametrize("n", [1, 14, 15, 100, 2000])
+def test_ece_against_votes_is_the_loop_over_array_split(predictions, n, sharpness):
+    logits, p = predictions(n, sharpness=sharpness)
+    q = np.exp(log_softmax(logits, axis=1))
+    top = [max(range(10), key=row.__getitem__) for row in q]
+    expected = 0.0
+    for members in np.array_split(np.argsort(q.max(1)), 15):
+        if len(members):
+            gap = np.mean([q[i, top[i]] for i in members]) - np.mean([p[i, top[i]] for i in members])
+            expected += len(members) / n * abs(gap)
+    assert ece_votes(log_softmax(logits, axis=1), p) == pytest.approx(expected, abs=1e-12)
+
+
+def test_annotators_own_distribution_is_calibrated_against_votes_and_not_against_their_majority():
+    p = np.random.default_rng(0).multinomial(5, np.full(4, 0.25), size=300) / 5  # many ties of q and of votes
+    with np.errstate(divide="ignore"):
+        log_q = np.log(p)
+    assert ece_votes(log_q, p) == pytest.approx(0.0, abs=1e-15)
+    assert ece_eqmass(log_q, p) > 0.4
+
+
+def test_where_annotators_agree_both_are_the_same(predictions):
+    logits, p = predictions(200, votes=1)
+    log_q = log_softmax(logits, axis=1)
+    assert ece_votes(log_q, p) == pytest.approx(ece_eqmass(log_q, p), abs=1e-12)
+
+
+def test_ece_against_votes_is_what_many_drawn_votes_tend_to(predictions):
+    """One drawn vote for each copy of an item: with 500 copies, the plain ECE on (copies, drawn votes)."""
+    logits, p = predictions(30, classes=3, sharpness=3.0)
+    log_q, rng = log_softmax(logits, axis=1), np.random.default_rng(1)
+    drawn = np.concatenate([rng.multinomial(1, p) for _ in range(500)]).astype(float)
+    assert ece_eqmass(np.tile(log_q, (500, 1)), drawn) == pytest.approx(ece_votes(log_q, p), abs=0.01)
+
+
+def test_a_sure_model_on_disputed_items_is_punished_by_votes_and_praised_by_the_majority():
+    log_q, p = np.log([[1 - 1e-9, 1e-9]] * 20), np.array([[0.6, 0.4]] * 20)
+    assert ece_eqmass(log_q, p) == pytest.approx(0.0, abs=1e-8)
+    assert ece_votes(log_q, p) == pytest.approx(0.4, abs=1e-8)
 
 
 # ---- smooth ----

@@ -1,8 +1,10 @@
 """The list of metrics and ``score``: laws that hold for every prediction, corner cases, refusals."""
 
+import json
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -13,6 +15,7 @@ from scipy.special import log_softmax
 
 from hardlabels.errors import InputError
 from hardlabels.metrics import METRICS, score
+from hardlabels.runs.archive import unpacked
 from hardlabels.votes import entropy
 
 BOUNDS = {
@@ -21,6 +24,7 @@ BOUNDS = {
     "soft_brier": (0, 2),
     "hard_acc": (0, 1),
     "ece_eqmass": (0, 1),
+    "ece_votes": (0, 1),
     "smooth_ece": (0, 1),
     "ent_corr": (-1, 1),
     "brier_reliability": (0, 2),
@@ -77,7 +81,7 @@ def test_the_perfect_prediction(predictions):
     with np.errstate(divide="ignore"):
         values = score(np.log(p), p)
     assert values["soft_nll"] == pytest.approx(entropy(p).mean(), abs=1e-12)
-    for name in ("kl_to_annotator", "soft_brier", "brier_reliability"):
+    for name in ("kl_to_annotator", "soft_brier", "brier_reliability", "ece_votes"):
         assert values[name] == pytest.approx(0.0, abs=1e-12)
 
 
@@ -92,7 +96,7 @@ def test_score_is_the_functions_in_the_order_asked_for(predictions):
 def test_one_item_has_every_metric_but_a_correlation():
     values = score([[0.0, 0.0, np.log(2)]], [[0.0, 0.0, 1.0]])  # q = 1/4, 1/4, 1/2
     assert math.isnan(values.pop("ent_corr"))
-    expected = [math.log(2), math.log(2), 3 / 8, 1.0, 0.5, 0.5, 3 / 8, 0.0, 0.0]
+    expected = [math.log(2), math.log(2), 3 / 8, 1.0, 0.5, 0.5, 0.5, 3 / 8, 0.0, 0.0]
     assert list(values.values()) == pytest.approx(expected, abs=1e-12)
 
 
@@ -122,3 +126,18 @@ def test_refusals_name_what_came(logits, p, names, message):
 def test_scoring_does_not_need_torch():
     code = "import sys, hardlabels.metrics; assert not {'torch', 'lightning', 'torchmetrics'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_records_from_before_a_metric_was_there_are_scored_from_their_predictions():
+    """Committed runs have no ``ece_votes`` in their result.json. What they have is what their predictions give, and so has it.
+
+    To the digits that compact records keep: ``tests/test_publish.py`` holds all of them to that.
+    """
+    archive = Path(__file__).parents[2] / "results/pocket/cifar10h/pocket.tar.xz"
+    folder = unpacked(archive) / "cifar10h/pocket/sls/K=5/seed=0"
+    kept, stored = np.load(folder / "predictions.npz"), json.loads((folder / "result.json").read_text())
+    for checkpoint, logits in (("best", kept["logits"]), ("last", kept["logits_last"])):
+        values, old = score(logits, kept["p"]), stored[checkpoint]["full"]
+        assert set(old) <= set(METRICS)
+        assert {name: values[name] for name in old} == pytest.approx(old, abs=3e-3)
+        assert 0 < values["ece_votes"] < 1

@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from hardlabels.configuration import compose_command
+from hardlabels.report import read_rules
+from hardlabels.reporting.claims import Claim, Design, Finding, Rules, judge
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.records import COLUMNS, PAIR_COLUMNS, Records, read_records
@@ -17,16 +21,67 @@ from hardlabels.sources.synthetic import synthetic
 
 @pytest.fixture
 def literal() -> Callable[..., Records]:
-    """``literal({("sls", 5, "soft_nll"): [0.1, 0.2]})``: one value a seed, from seed 0; a fourth word is the slice."""
+    """``literal({("sls", 5, "soft_nll"): [0.1, 0.2]})``: one value per seed, from seed 0; a fourth word is the slice.
 
-    def make(values, *, data="cifar10h", recipe="paper", study="", missing=(), pairs=()) -> Records:
+    The numbers of both checkpoints, but for those that ``last`` has.
+    """
+
+    def make(values, *, last=None, data="cifar10h", recipe="paper", study="", missing=(), pairs=()) -> Records:
         rows = []
-        for (method, k, name, *view), by_seed in values.items():
-            numbers = by_seed if isinstance(by_seed, dict) else dict(enumerate(by_seed))
-            slice_name = view[0] if view else "full"
-            rows += [(study, data, recipe, method, float(k), seed, slice_name, "best", name, v) for seed, v in numbers.items()]
+        for checkpoint, known in (("best", values), ("last", {**values, **(last or {})})):
+            for (method, k, name, *view), by_seed in known.items():
+                numbers = by_seed if isinstance(by_seed, dict) else dict(enumerate(by_seed))
+                where = (study, data, recipe, method, float(k))
+                rows += [(*where, seed, view[0] if view else "full", checkpoint, name, v) for seed, v in numbers.items()]
         table = pd.DataFrame(rows, columns=COLUMNS).astype({"value": float, "K": float})
         return Records(table, pd.DataFrame(list(pairs), columns=PAIR_COLUMNS).astype({"value": float}), {}, [], list(missing))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def rules() -> Rules:
+    """Those of conf/report.yaml."""
+    return read_rules(compose_command("report", []))
+
+
+@pytest.fixture
+def make_design() -> Callable[..., Design]:
+    """A study made by hand.
+
+    Values are ``{(method, K, name[, slice]): [value of seed 0, 1, ...]}``, pairs ``{(probe, name, a, b, K[, slice]): {(seed a,
+    seed b): value}}``: the numbers of both checkpoints, but for those that ``last`` has. ``own=True`` is the paper's own regime.
+    """
+
+    def make(values, pairs=None, *, last=None, cells=None, own=False) -> Design:
+        data, recipe = ("cifar10h", "paper") if own else ("d", "r")
+        rows, known = [], {}
+        for checkpoint, numbers in (("best", values), ("last", {**values, **(last or {})})):
+            for (method, k, name, *part), by_seed in numbers.items():
+                for seed, value in enumerate(by_seed):
+                    known[Cell(data, recipe, method, None if np.isinf(k) else int(k), seed)] = Path("somewhere")
+                    where = ("", data, recipe, method, float(k), seed)
+                    rows.append((*where, part[0] if part else "full", checkpoint, name, value))
+        found = []
+        for (probe, name, a, b, k, *part), numbers in (pairs or {}).items():
+            for (seed_a, seed_b), value in numbers.items():
+                where = (probe, data, recipe, a, b, float(k), float(k), seed_a, seed_b, part[0] if part else "full")
+                found += [(*where, checkpoint, name, value) for checkpoint in ("best", "last")]
+        table, pair_table = pd.DataFrame(rows, columns=COLUMNS), pd.DataFrame(found, columns=PAIR_COLUMNS)
+        asked = tuple(Cell(data, recipe, *cell) for cell in cells) if cells else tuple(known)
+        return Design(Records(table, pair_table, known, [], [cell for cell in asked if cell not in known]), asked)
+
+    return make
+
+
+@pytest.fixture
+def find(rules) -> Callable[..., Finding]:
+    """``find(test, design)``: what the design says about a claim with this test, at the selected epoch."""
+
+    def make(test, design, checkpoint="best", **claim) -> Finding:
+        about = Claim("c", "t", "says", "where", "published", "main", test, **claim)
+        typed = replace(design, records=replace(design.records, words=("outputs=o",)))
+        return judge(about, typed, rules, study="main").at[checkpoint]
 
     return make
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from hardlabels.reporting.claims import CLAIMS, Verdict
-from hardlabels.reporting.claims.claim import STATUSES
+from hardlabels.reporting.claims.claim import Finding
+from hardlabels.reporting.claims.status import STATUSES
 from hardlabels.reporting.data_sets import FIGURES_OVER_DATA, TABLES_OVER_DATA
 from hardlabels.reporting.data_sets.figure_s8_differences import draw_differences, prepare_differences
 from hardlabels.reporting.data_sets.figure_s9_few_votes import draw_few_votes, prepare_few_votes
@@ -106,8 +107,13 @@ def test_few_votes_have_a_panel_a_data_set_and_a_t_interval(literal):
 # ---- verdicts ----
 
 
-def verdicts(**statuses: str) -> list[Verdict]:
-    return [Verdict(claim, statuses.get(name.replace("-", "_"), "not run"), "") for name, claim in CLAIMS.items()]
+def verdicts(last: str = "", **statuses: str) -> list[Verdict]:
+    found = []
+    for name, claim in CLAIMS.items():
+        best = Finding(statuses.get(name.replace("-", "_"), "not run"), "")
+        late = Finding(last, "") if last and best.status != "not run" else best
+        found.append(Verdict(claim, {"best": best, "last": late}, own_regime=False))
+    return found
 
 
 @pytest.fixture
@@ -116,22 +122,23 @@ def matrix():
         {
             "one_|_two": verdicts(hard_beats_soft="supported", full_parity="inconclusive"),
             "three": verdicts(hard_beats_soft="contradicted"),
-            "four": verdicts(hard_beats_soft="supported"),
+            "four": verdicts(hard_beats_soft="supported", last="no difference"),
         }
     )
 
 
 def test_the_matrix_has_the_claims_that_somebody_tested(matrix):
     assert [claim.name for claim, _ in matrix.rows] == ["hard-beats-soft", "full-parity"]
-    assert [matrix.count_word(row) for _, row in matrix.rows] == ["2 ✓ 1 ✗", "1 ?"]
-    assert [sum(matrix.counts(row).values()) for _, row in matrix.rows] == [3, 3]
+    assert [matrix.count_word(row) for _, row in matrix.rows] == ["2 ✓ 1 ✗ / 1 ✓ 1 ✗ 1 ≈", "1 ? / 1 ?"]
+    assert [sum(matrix.counts(row, "last").values()) for _, row in matrix.rows] == [3, 3]
 
 
 def test_the_matrix_is_written_whole(matrix):
     rows = list(csv.reader(io.StringIO(to_csv(matrix))))
-    assert rows[0] == ["claim", "says", "one_|_two", "three", "four", *(f"n {status}" for status in STATUSES)]
-    assert rows[1][2:] == ["supported", "contradicted", "supported", "2", "1", "0", "0"]
+    assert rows[0] == ["claim", "checkpoint", "says", "one_|_two", "three", "four", *(f"n {status}" for status in STATUSES)]
+    assert rows[1][3:] == ["carries over", "does not carry over", "carries over", "2", "1", "0", "0", "0", "0"]
+    assert rows[2][3:] == ["carries over", "does not carry over", "no difference that matters", "1", "1", "1", "0", "0", "0"]
     lines = [line for line in to_markdown(matrix).splitlines() if line.startswith("|")]
     assert len({len(re.split(r"(?<!\\)\|", line)) for line in lines}) == 1
-    assert lines[2].endswith("| ✓ | ✗ | ✓ | 2 ✓ 1 ✗ |")
+    assert lines[2].endswith("| ✓ / ✓ | ✗ / ✗ | ✓ / ≈ | 2 ✓ 1 ✗ / 1 ✓ 1 ✗ 1 ≈ |")
     assert matrix_lines(matrix).row_count == 2

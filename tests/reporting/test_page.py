@@ -1,6 +1,9 @@
 """The page: inert whatever people call things, readable without the network, opened in a real browser."""
 
+import base64
+import hashlib
 import html
+import json
 import re
 import shutil
 import subprocess
@@ -8,13 +11,17 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure as Canvas
 
+from hardlabels.reporting.answer import Answer, Point
 from hardlabels.reporting.claims import CLAIMS, Rules
-from hardlabels.reporting.claims.claim import Row, Verdict
+from hardlabels.reporting.claims.claim import Finding, Row, Verdict
+from hardlabels.reporting.explorer import Explorer
 from hardlabels.reporting.figures import Figure
 from hardlabels.reporting.page import Overview, Page, Part, render
+from hardlabels.reporting.primary import Outcome, PrimaryResult
 from hardlabels.reporting.provenance import Fact
 from hardlabels.reporting.tables import Entry, Table
 from hardlabels.reporting.verdicts_by_data import verdict_matrix
@@ -30,40 +37,51 @@ def a_picture() -> Canvas:
     return figure
 
 
+def an_explorer(name: str = "sls", items: int = 30, text: str = "") -> Explorer:
+    """Items whose votes get more disputed with their number, and whose gain falls with it."""
+    first = np.linspace(1.0, 0.5, items)
+    p = np.stack([first, 1 - first], axis=1)
+    gain = np.linspace(0.3, -0.3, items)
+    texts = tuple(f"{text}{item}" for item in range(items)) if text else ()
+    return Explorer(name, (name, "b"), ("soft", name), np.arange(items), p, {"soft": p, name: p[::-1]}, {name: gain}, texts)
+
+
 def a_page(name: str = "sls", columns: int = 8) -> Page:
-    row = Row(f"soft NLL, {name} − soft", 0.5, 0.6, -0.1, -0.2, -0.05, 0.9375, 5, 5, 5, 0.03125, 0.375, name)
+    row = Row(
+        f"soft NLL, {name} − soft", "soft_nll", "less", 5, 0.5, 0.6, -0.1, -0.2, -0.05, 0.9375, -0.15, -0.06, 0.03, 5, True, 5
+    )
+    row = replace(row, differences=(-0.1, -0.2, -0.05, -0.08, -0.07))
+    row = replace(row, p=0.03125, p_corrected=0.04, margin=0.02, margin_why=name, untestable=name, detectable=0.01, note=name)
     how = {"test": name, "direction": "lower", "margin": "none"}
     claims = list(CLAIMS.values())
+
+    def verdict(place: int, *findings: Finding, **about) -> Verdict:
+        return Verdict(claims[place], {"best": findings[0], "last": findings[-1]}, own_regime=False, **about)
+
+    open_one = Finding(
+        "inconclusive", f"12 of 12 comparisons. {name}", 5, 0.375, 0.375, 8, (row,) * 12, (name,), (f"run {name}",), how=how
+    )
+    sparse, other = (f"python -m hardlabels.reproduce study={study}" for study in ("sparse", "x"))
     verdicts = (
-        Verdict(
-            claims[0],
-            "inconclusive",
-            f"12 of 12 comparisons. {name}",
-            5,
-            0.375,
-            0.375,
-            8,
-            (row,) * 12,
-            (name,),
-            (f"run {name}",),
-            how=how,
+        verdict(0, replace(open_one, tempered=open_one)),
+        verdict(
+            1, Finding("supported", "All of it.", 8, 0.01, 0.01, 7, (row,), how=how), replace(open_one, status="no difference")
         ),
-        Verdict(claims[1], "supported", "All of it.", 8, 0.01, 0.01, 7, (row,), how=how),
-        Verdict(claims[2], "contradicted", "None of it.", 8, 1.0, 0.01, 7, (row,), how=how),
-        Verdict(
-            claims[3], "not run", "No numbers yet.", needed=7, how=how, commands=("python -m hardlabels.reproduce study=sparse",)
-        ),
-        Verdict(
-            claims[4], "not run", "Elsewhere.", how=how, elsewhere=True, commands=("python -m hardlabels.reproduce study=x",)
-        ),
+        verdict(2, Finding("contradicted", "None of it.", 8, 1.0, 0.01, 7, (row,), how=how)),
+        verdict(3, Finding("not run", "No numbers yet.", needed=7, how=how, commands=(sparse,))),
+        verdict(4, Finding("not run", "Elsewhere.", how=how, commands=(other,)), elsewhere=True),
     )
     heads = [f"a metric with a long name {place}" for place in range(columns - 1)] + [name]
     cells = {(name, head): Entry(0.5, 0.02, 5, 0.51, 0.03, p=0.03, best=True, target_interval=(0.49, 0.51)) for head in heads}
     table = Table("1", name, name, [name], heads, cells, [name, f"Missing. To train: python -m hardlabels.train {name}"])
     drawing = draw(Figure("1", name, name, [name], a_picture))
+    outcome = Outcome(name, "same", "5", name, name, 2, 0.1, 0.1, 0, 1, 0.5, 0.5, 0.1, True, True, "supported")
     part = Part(
-        name, name, 3, 5, verdicts, (table,), (drawing,), ((name, (name,)),), ((f"/a/{name}", name),), (name,), (name,), 0.154
+        name, name, 3, 5, verdicts, (table,), (drawing,), ((name, (name,)),), ((f"/a/{name}", name),), (name,), (name,), 0.154,
+        PrimaryResult(name, (1, 2), 1, (outcome,), (name,)),
     )  # fmt: skip
+    points = tuple(Point(method, k, 0.5 + k / 100, 0.4, 0.6, 5) for method in ("soft", name) for k in (1.0, 5.0))
+    part = replace(part, answer=Answer(points, (name, "It was found.")), explorer=an_explorer(name, text=name))
     facts = (Fact(name, ((name, 2), ("other", 1))),)
     rules = Rules(margins={"soft_nll": 0.01}, thresholds={"barrier": 0.1})
     overview = Overview(verdict_matrix({name: verdicts}), (table,), (drawing,), ((name, (name,)),))
@@ -100,7 +118,7 @@ def text() -> str:
 def test_names_are_text_and_never_markup(name):
     found = Reader(render(a_page(name)))
     assert found.open == []
-    assert not found.named("script")
+    assert [attributes.get("type") for attributes in found.named("script")] == ["application/json", None]
     assert all(not key.startswith("on") for _, attributes in found.tags for key in attributes)
     assert all(attributes["src"].startswith("data:image/") for attributes in found.named("img"))
     assert html.escape(name).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in render(a_page(name))
@@ -112,22 +130,26 @@ def test_the_page_needs_nothing_from_anywhere(text):
     assert len(text.encode()) < 5_000_000
 
 
-def test_verdicts_come_first_and_every_part_is_there(text):
+def test_the_answer_comes_first_and_every_part_is_there(text):
     places = [
         text.index(f'<section id="{name}"')
-        for name in ("data-sets", "verdicts", "tables", "figures", "methods", "environment", "missing")
+        for name in ("answer", "data-sets", "verdicts", "items", "tables", "figures", "methods", "environment", "missing")
     ]
     assert places == sorted(places)
     for words in (
         "12 of 12 comparisons",
-        "? inconclusive",
-        "✓ supported",
-        "✗ contradicted",
+        "? undecided",
+        "✓ carries over",
+        "✗ does not carry over",
+        "≈ no difference that matters",
         "– not run",
-        "least possible p 0.375",
+        "(least possible 0.375)",
+        "<b>Last epoch:</b> 12 of 12 comparisons",
+        "Selected epoch, after one temperature",
+        "Primary outcomes, written down beforehand",
     ):
         assert words in text
-    assert "the test needs 8 seeds" in text
+    assert "the exact test needs 8 seeds" in text
     assert "votes 0.4900 to 0.5100" in text
     assert "paper 0.5100 ± 0.0300" in text
     assert "0.1540 nat" in text  # the floor of soft NLL, beside KL
@@ -146,22 +168,43 @@ def test_the_page_can_be_read_without_seeing_it(text):
 
 def test_several_data_sets_stand_above_their_parts_and_lead_to_them(text):
     (matrix,) = re.findall(r'<table class="wrap matrix">.*?</table>', text, re.DOTALL)
-    assert len(re.findall(r'href="#claim-1-', matrix)) == 3  # of five verdicts, those that were tested
+    assert len(re.findall(r'href="#claim-1-', matrix)) == 2 * 3  # of five verdicts, those that were tested, at two checkpoints
     one = render(replace(a_page(), overview=None))
     assert "data-sets" not in one
     assert 'id="verdicts"' in one
 
 
+def test_the_policy_names_the_one_script_that_may_run(text):
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in text
+    without = replace(a_page(), parts=tuple(replace(part, explorer=None) for part in a_page().parts))
+    assert "<script" not in render(without)
+
+
+def test_every_verdict_with_numbers_has_its_small_picture_and_groups_open_where_something_is_decided(text):
+    assert len(re.findall(r'<svg class="strips"', text)) == 3  # of four verdicts here, one was not run
+    (chart,) = re.findall(r'<svg class="chart".*?</svg>', text, re.DOTALL)
+    assert chart.count("<circle") == 4
+    groups = re.findall(r'<details class="topic"( open)?><summary><h3>(.*?)</h3> <span>(.*?)</span>', text)
+    assert groups
+    assert all((opened != "") == ("carry over" in counts or "carries" in counts) for opened, _, counts in groups)
+
+
 def test_margins_say_where_they_come_from(text):
-    assert "These SDs and thresholds are of CIFAR-10H" in text
-    page = a_page()
-    own = replace(page, parts=(replace(page.parts[0], data="cifar10h"),))
-    assert "carried over" not in render(own)
+    assert "share of the gap between majority and soft labels" in text
+    assert "Settled in conf/report.yaml" in text
 
 
 def test_counts_leave_out_the_claims_of_other_studies(text):
     (part,) = a_page().parts
-    assert part.counts == {"supported": 1, "contradicted": 1, "inconclusive": 1, "not run": 1}
+    assert part.counts == {
+        ("supported", "carries over"): (1, 0),
+        ("contradicted", "does not carry over"): (1, 1),
+        ("no difference", "no difference that matters"): (0, 1),
+        ("inconclusive", "undecided"): (1, 1),
+        ("not run", "not run"): (1, 1),
+    }
     assert "1 claims that other studies answer" in text
 
 
@@ -236,3 +279,61 @@ def test_a_picture_of_the_page_is_no_blank_sheet(tmp_path):
     pixels = imread(target)
     assert pixels.shape[:2] == (844, 390)
     assert 0.02 < pixels[..., :3].std() < 0.5
+
+
+EXPLORE = """<!doctype html><title>exploring</title><body>
+<iframe id="page" src="index.html" style="border:0;width:{width}px;height:900px"></iframe><pre id="out"></pre>
+<script>
+document.getElementById("page").addEventListener("load", (event) => {{
+  const page = event.target.contentDocument, root = page.querySelector(".explorer");
+  const [sort, order] = root.querySelectorAll("select"), [back, on] = root.querySelectorAll("button");
+  const first = () => root.querySelector(".item header p").textContent;
+  const where = () => root.querySelector(".where").textContent;
+  const choose = (select, place) => {{ select.selectedIndex = place; select.dispatchEvent(new Event("change")); }};
+  const press = (key) => root.dispatchEvent(new KeyboardEvent("keydown", {{ key }}));
+  const seen = [first(), where(), root.querySelectorAll(".item").length];
+  on.click(); seen.push(where());
+  press("ArrowRight"); seen.push(where(), on.disabled);
+  press("ArrowRight"); seen.push(where());
+  press("ArrowLeft"); back.click(); seen.push(where(), back.disabled);
+  choose(sort, 3); seen.push(sort.selectedOptions[0].textContent, first());
+  choose(order, 1); seen.push(first());
+  const start = performance.now();
+  for (let turn = 0; turn < 20; turn++) choose(order, turn % 2);
+  const topic = page.querySelector("details.topic"), before = topic.open;
+  topic.querySelector("summary").click(); seen.push(before !== topic.open);
+  const each = (performance.now() - start) / 20;
+  document.getElementById("out").textContent = JSON.stringify([seen, each, root.scrollWidth <= {width}]);
+}});
+</script>"""
+
+
+@browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_items_are_sorted_and_turned_by_mouse_and_keyboard(tmp_path, width):
+    (tmp_path / "index.html").write_text(render(a_page()))
+    (tmp_path / "explore.html").write_text(EXPLORE.format(width=width))
+    dom, console = open_in_browser(tmp_path, (tmp_path / "explore.html").as_uri(), "--dump-dom")
+    assert console == []
+    (found,) = re.findall(r'<pre id="out">(.*?)</pre>', dom)
+    seen, _, fits = json.loads(html.unescape(found))
+    disputed = "disagreement of the annotators (entropy of the votes)"
+    assert seen == [
+        f"Item 29: {disputed} 0.6931", "1 to 12 of 30", 12, "13 to 24 of 30", "25 to 30 of 30", True, "25 to 30 of 30",
+        "1 to 12 of 30", True, "gain over soft labels, sls", "Item 0: gain over soft labels 0.3",
+        "Item 29: gain over soft labels -0.3", True,
+    ]  # fmt: skip
+    assert fits
+
+
+@browser
+def test_two_thousand_items_are_still_one_file_that_opens(tmp_path):
+    part = replace(a_page().parts[0], explorer=an_explorer(items=2000, text="A premise of some length, and its hypothesis. " * 4))
+    text = render(replace(a_page(), parts=(part,)))
+    assert len(text.encode()) < 5_000_000
+    (tmp_path / "index.html").write_text(text)
+    (tmp_path / "explore.html").write_text(EXPLORE.format(width=1280))
+    dom, console = open_in_browser(tmp_path, (tmp_path / "explore.html").as_uri(), "--dump-dom")
+    assert console == []
+    (found,) = re.findall(r'<pre id="out">(.*?)</pre>', dom)
+    assert json.loads(html.unescape(found))[0][1] == "1 to 12 of 2000"

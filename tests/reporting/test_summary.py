@@ -46,6 +46,14 @@ def test_the_best_of_each_k_is_bold_in_its_own_direction(folders):
     assert columns["accuracy ↑"] == ["[bold]0.5000[/bold]", "0.4500 ± 0.0707", "[bold]0.3000[/bold]", "0.2000"]
 
 
+def test_the_last_epoch_stands_beside_the_selected_one(folders):
+    summary = prepare_summary(read_results(folders))
+    table = draw_table(summary, "title", last=summary + 1)
+    columns = {str(column.header): list(column.cells) for column in table.columns}
+    assert columns["last soft NLL ↓"] == ["1.5000", "1.4500 ± 1.0707", "1.3000", "1.2000"]
+    assert "last soft NLL: at the last epoch" in str(table.caption)
+
+
 def test_the_picture_is_drawn(folders, tmp_path):
     draw_summary(prepare_summary(read_results(folders)), "title", tmp_path / "summary.png")
     assert (tmp_path / "summary.png").stat().st_size > 10_000

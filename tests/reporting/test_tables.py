@@ -81,7 +81,10 @@ def test_table_2_tests_sls_against_soft_on_both_sides(literal):
     values = {("soft", ALL, name): [0.4, 0.5, 0.6] for name in names}
     values |= {("sls", ALL, name): [0.3, 0.3, 0.3] for name in names} | {("majority", ALL, name): [0.9] for name in names}
     table = TABLES["2"](literal(values, data="toy"))
-    assert table.columns == ["soft NLL ↓", "accuracy ↑", "ECE (equal mass) ↓", "entropy correlation ↑"]
+    assert table.columns == [
+        "soft NLL ↓", "soft NLL after one temperature ↓", "accuracy ↑", "ECE (equal mass) ↓", "ECE against votes ↓",
+        "entropy correlation ↑",
+    ]  # fmt: skip
     assert table.rows == ["soft", "sls", "majority"]
     sls = table.cells["sls", "soft NLL ↓"]
     assert (sls.p, sls.agreeing, sls.published) == (0.25, 3, None)  # all of one sign: 2 / 2^3
@@ -156,7 +159,7 @@ def test_table_5_shows_kl_as_soft_nll_less_its_floor(literal):
         ("sls", ALL, "soft_brier"): [0.15, 0.16], ("soft", ALL, "soft_brier"): [0.14, 0.15],
     }  # fmt: skip
     table = TABLES["5"](literal(values))
-    assert table.columns == ["soft NLL − H(p) = KL ↓", "soft Brier ↓"]
+    assert table.columns == ["soft NLL − H(p) = KL ↓", "KL after one temperature ↓", "soft Brier ↓"]
     kl = table.cells["sls", "soft NLL − H(p) = KL ↓"]
     assert (kl.mean, kl.published, kl.p) == (pytest.approx(0.355), 0.3515, None)  # no test: it would be table 2's once more
     assert "not counted as separate evidence. The floor is 0.1550 nat here" in table.notes[0]

@@ -6,10 +6,10 @@ import pytest
 from hardlabels.errors import InputError
 from hardlabels.metrics import score
 from hardlabels.reporting.tables import TABLES, Entry, Table, targets
-from hardlabels.reporting.tables.commands import probe_command, train_commands
 from hardlabels.reporting.tables.saved import source_at_hand
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.studies.commands import Commands
 from hardlabels.sources.synthetic import synthetic
 from hardlabels.statistics.target import vote_intervals
 
@@ -104,14 +104,15 @@ def test_methods_that_the_paper_does_not_have_are_shown(literal):
 
 
 def test_commands_group_what_makes_a_product():
-    cells = [Cell("d", "r", method, k, seed) for method in ("a", "b") for k in (5, None) for seed in (0, 1)]
-    cells += [Cell("d", "r", "a", 10, 0)]
-    lines = train_commands(cells)
+    cells = [Cell("synthetic", "smoke", method, k, seed) for method in ("a", "b") for k in (5, None) for seed in (0, 1)]
+    cells += [Cell("synthetic", "smoke", "a", 10, 0)]
+    lines = Commands("s").train(cells)
     assert sorted(lines) == [
-        "python -m hardlabels.train -m data=d recipe=r method=a K=10 seed=0",
-        "python -m hardlabels.train -m data=d recipe=r method=a,b K=5,null seed=0,1",
+        "python -m hardlabels.train -m data=synthetic recipe=smoke method=a K=10 seed=0",
+        "python -m hardlabels.train -m data=synthetic recipe=smoke method=a,b K=5,null seed=0,1",
     ]
-    assert probe_command("unheard_of", "d", "r", "cka") == "python -m hardlabels.diagnose study=unheard_of probe=cka"
+    probe = Commands("unheard_of").probe(["cka"], "synthetic", "smoke")
+    assert probe == "python -m hardlabels.diagnose study=unheard_of probe=cka"
 
 
 def test_an_entry_without_a_number_says_so():
@@ -136,7 +137,7 @@ def test_intervals_over_votes_stand_beside_the_sd_where_the_data_are_at_hand(out
     assert accuracy.target_interval is None
     config = path / "config.yaml"
     config.write_text(config.read_text().replace('"annotators": 9', '"annotators": 8'))  # not what it was trained on
-    targets._intervals.cache_clear()
+    targets.forget()
     moved = TABLES["2"](records)
     assert moved.cells["sls", "soft NLL ↓"].target_interval is None
     assert targets.NEEDS_DATA in moved.notes

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 from hardlabels.errors import InputError
 from hardlabels.reporting.figures import Figure
 from hardlabels.reporting.tables import Entry, Table
-from hardlabels.reporting.write import LARGE_SVG, Drawing, draw, latex, to_csv, to_latex, to_markdown, write_drawing, write_table
+from hardlabels.reporting.write import LARGE_SVG, Picture, draw, latex, to_csv, to_latex, to_markdown, write_drawing, write_table
 
 EVIL = 'a|b<script>alert(1)</script>&_%$\\{"x"}'
 
@@ -22,21 +22,24 @@ def table() -> Table:
         ("sls", "NLL ↓"): Entry(0.5052, 0.0263, 10, best=True, p=0.6953),
         ("sls", EVIL): Entry(text="missing", published=0.5),
     }
-    return Table("2", "Main", "All votes.", ["soft", "sls"], ["NLL ↓", EVIL], cells, ["A note | with bars."])
+    last = {("sls", "NLL ↓"): Entry(0.6, 0.03, 10, best=True)}
+    return Table("2", "Main", "All votes.", ["soft", "sls"], ["NLL ↓", EVIL], cells, ["A note | with bars."], last)
 
 
 def test_markdown_has_one_line_a_row_and_as_many_cells_everywhere(table):
     lines = [line for line in to_markdown(table).splitlines() if line.startswith("|")]
-    assert len(lines) == 4
+    assert len(lines) == 5
     assert {line.replace("\\|", "").count("|") for line in lines} == {4}
     assert "**0.5052 ± 0.0263** (n = 10; p = 0.695)" in lines[3]
+    assert lines[4].startswith("| sls, last epoch | **0.6000 ± 0.0300** (n = 10) |")
     assert "0.5096 ± 0.0233 (n = 10; votes 0.5050 to 0.5140; published 0.5100 ± 0.0200)" in lines[2]
     assert "<script>" not in to_markdown(table)
 
 
 def test_csv_gives_every_field_of_every_cell_back(table):
     rows = list(csv.DictReader(io.StringIO(to_csv(table))))
-    assert [(row["row"], row["column"]) for row in rows] == list(table.cells)
+    assert [(row["row"], row["column"]) for row in rows] == [*table.cells, *table.last]
+    assert [row["checkpoint"] for row in rows] == ["best", "best", "best", "last"]
     assert [float(row["mean"]) for row in rows[:2]] == [0.5096, 0.5052]
     assert (rows[0]["target_low"], rows[0]["target_high"], rows[0]["published_sd"]) == ("0.505", "0.514", "0.02")
     assert (rows[1]["best"], rows[1]["p"], rows[2]["mean"], rows[2]["text"]) == ("True", "0.6953", "", "missing")
@@ -45,7 +48,7 @@ def test_csv_gives_every_field_of_every_cell_back(table):
 def test_latex_has_a_cell_for_each_column_and_no_bare_special_character(table):
     text = to_latex(table)
     body = [line for line in text.splitlines() if line.endswith("\\\\")]
-    assert [line.replace("\\&", "").count("&") for line in body] == [2, 2, 2]
+    assert [line.replace("\\&", "").count("&") for line in body] == [2, 2, 2, 2]
     assert r"\textbf{0.5052 $\pm$ 0.0263} (0.695)" in text
     assert all(rule in text for rule in (r"\toprule", r"\midrule", r"\bottomrule"))
     assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
@@ -81,15 +84,29 @@ def test_a_figure_is_drawn_once_the_same_every_time(tmp_path):
     paths = write_drawing(drawing, tmp_path)
     assert calls == [1]
     assert [path.name for path in paths] == ["figure_3.svg", "figure_3.png"]
-    assert paths[0].read_bytes() == drawing.svg == draw(figure).svg
-    assert paths[1].read_bytes() == drawing.png == draw(figure).png
+    assert paths[0].read_bytes() == drawing.pictures["best"].svg == draw(figure).pictures["best"].svg
+    assert paths[1].read_bytes() == drawing.pictures["best"].png == draw(figure).pictures["best"].png
     assert paths[1].read_bytes().startswith(b"\x89PNG")
-    root = ElementTree.fromstring(drawing.svg)  # well formed, though a label has tags
+    root = ElementTree.fromstring(drawing.pictures["best"].svg)  # well formed, though a label has tags
     assert not [element for element in root.iter() if element.tag.endswith("script")]
     assert draw(Figure("4", "", "")) is None
 
 
 def test_a_large_picture_is_embedded_as_png():
-    figure = Figure("3", "", "")
-    assert Drawing(figure, b"<svg/>", b"png", 3.0).address.startswith("data:image/svg+xml;base64,")
-    assert Drawing(figure, b" " * (LARGE_SVG + 1), b"png", 3.0).address == "data:image/png;base64,cG5n"
+    assert Picture(b"<svg/>", b"png", 3.0).address.startswith("data:image/svg+xml;base64,")
+    assert Picture(b" " * (LARGE_SVG + 1), b"png", 3.0).address == "data:image/png;base64,cG5n"
+
+
+def test_a_picture_of_each_epoch_has_the_same_limits(tmp_path):
+    def lower() -> Canvas:
+        figure = picture()
+        figure.axes[0].set_ylim(-3, 0.5)
+        return figure
+
+    canvases = [picture(), lower()]
+    drawing = draw(Figure("3", "", "", draw=lambda: canvases[0], draw_last=lambda: canvases[1]))
+    assert [path.name for path in write_drawing(drawing, tmp_path)] == [
+        "figure_3.svg", "figure_3.png", "figure_3_last.svg", "figure_3_last.png",
+    ]  # fmt: skip
+    limits = [canvas.axes[0].get_ylim() for canvas in canvases]
+    assert limits[0] == limits[1] == (-3.0, picture().axes[0].get_ylim()[1])

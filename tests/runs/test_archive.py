@@ -1,5 +1,7 @@
-"""A zip of records: equal records give equal bytes, and a zip from somebody else writes nothing where it should not."""
+"""An archive of records: equal records give equal bytes, and one from somebody else writes nothing where it should not."""
 
+import io
+import tarfile
 import zipfile
 
 import pytest
@@ -27,14 +29,33 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_equal_records_give_equal_bytes_and_come_back(tmp_path):
-    pack(tmp_path / "a.zip", MEMBERS)
-    pack(tmp_path / "b.zip", dict(reversed(MEMBERS.items())))
-    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
-    assert dict(read_members(tmp_path / "a.zip")) == MEMBERS
+    pack(tmp_path / "a.tar.xz", MEMBERS)
+    pack(tmp_path / "b.tar.xz", dict(reversed(MEMBERS.items())))
+    assert (tmp_path / "a.tar.xz").read_bytes() == (tmp_path / "b.tar.xz").read_bytes()
+    assert dict(read_members(tmp_path / "a.tar.xz")) == MEMBERS
 
 
-def test_a_place_with_zips_is_read_like_one_with_folders(tmp_path):
-    pack(tmp_path / "results/toy/smoke,tag=v1.5.zip", MEMBERS)
+def zipped(file, members):
+    """An archive as earlier versions wrote it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as out:
+        for name, content in members.items():
+            out.writestr(name, content)
+
+
+def tarred(file, members):
+    """Any tar.xz, also one that we would not write."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(file, "w:xz") as out:
+        for name, content in members:
+            about = tarfile.TarInfo(name)
+            about.size = len(content)
+            out.addfile(about, io.BytesIO(content))
+
+
+@pytest.mark.parametrize(("ending", "write"), [(".tar.xz", pack), (".zip", zipped)])
+def test_a_place_with_archives_is_read_like_one_with_folders(tmp_path, ending, write):
+    write(tmp_path / f"results/toy/smoke,tag=v1.5{ending}", MEMBERS)
     records = read_records([tmp_path / "results"])
     assert set(records.folders) == {
         Cell("toy", "smoke,tag=v1.5", "sls,hold=5", 5, 0),
@@ -44,8 +65,8 @@ def test_a_place_with_zips_is_read_like_one_with_folders(tmp_path):
     assert records.values("hessian,protocol=paper/trace").to_dict() == {11: 7}
 
 
-def test_it_is_unpacked_once_and_another_zip_to_another_folder(tmp_path, cache, monkeypatch):
-    file = tmp_path / "toy/smoke.zip"
+def test_it_is_unpacked_once_and_another_archive_to_another_folder(tmp_path, cache, monkeypatch):
+    file = tmp_path / "toy/smoke.tar.xz"
     pack(file, MEMBERS)
     first = read_records([tmp_path])
     assert (unpacked(file) / CACHE).is_file()
@@ -74,22 +95,48 @@ def test_it_is_unpacked_once_and_another_zip_to_another_folder(tmp_path, cache, 
         "soft/K=all/seed=0/",
     ],
 )
-def test_a_member_that_is_no_file_of_a_run_is_refused_and_nothing_is_written(tmp_path, cache, name):
-    (tmp_path / "toy").mkdir()
-    with zipfile.ZipFile(tmp_path / "toy/smoke.zip", "w") as out:
-        for member in (*MEMBERS, name):
-            out.writestr(member, b"x")
+@pytest.mark.parametrize("ending", [".tar.xz", ".zip"])
+def test_a_member_that_is_no_file_of_a_run_is_refused_and_nothing_is_written(tmp_path, cache, name, ending):
+    file = tmp_path / f"toy/smoke{ending}"
+    if ending == ".zip":
+        zipped(file, dict.fromkeys((*MEMBERS, name), b"x"))
+    else:
+        tarred(file, [(member, b"x") for member in (*MEMBERS, name)])
     with pytest.raises(InputError, match="expected files of runs"):
         read_records([tmp_path])
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "toy/smoke.zip"]
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [file]
     assert not list(cache.glob("records/*/toy/smoke"))
     with pytest.raises(InputError, match="expected files of runs"):
-        pack(tmp_path / "own.zip", {name: b"x"})
+        pack(tmp_path / "own.tar.xz", {name: b"x"})
 
 
-def test_damage_doubles_and_bombs_are_refused(tmp_path, monkeypatch):
-    file = tmp_path / "toy/smoke.zip"
+def test_links_doubles_damage_and_bombs_in_a_tar_are_refused(tmp_path, cache, monkeypatch):
+    file = tmp_path / "toy/smoke.tar.xz"
     pack(file, MEMBERS)
+    content = file.read_bytes()
+    for broken in (content[:-30], content[:40] + b"?" + content[41:], b"no archive"):
+        file.write_bytes(broken)
+        with pytest.raises(InputError, match=r"expected a tar\.xz of records"):
+            unpacked(file)
+    with tarfile.open(file, "w:xz") as out:
+        link = tarfile.TarInfo("soft/K=all/seed=0/done")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        out.addfile(link)
+    with pytest.raises(InputError, match="found a link"):
+        unpacked(file)
+    tarred(file, [("soft/K=all/seed=0/done", b""), ("soft/K=all/seed=0/done", b"")])
+    with pytest.raises(InputError, match="two of this name"):
+        unpacked(file)
+    monkeypatch.setattr(archive, "UNPACKED_BYTES", 1000)
+    pack(file, {"soft/K=all/seed=0/history.csv": bytes(1_000_000)})
+    with pytest.raises(InputError, match="would become 1,000,000"):
+        unpacked(file)
+    assert not list(cache.glob("records/*/toy/smoke"))
+
+
+def test_damage_doubles_and_bombs_in_a_zip_are_refused(tmp_path, monkeypatch):
+    file = tmp_path / "toy/smoke.zip"
+    zipped(file, MEMBERS)
     content = file.read_bytes()
     file.write_bytes(content[:-30])
     with pytest.raises(InputError, match="expected a zip of records"):
@@ -104,14 +151,14 @@ def test_damage_doubles_and_bombs_are_refused(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="two of this name"):
         unpacked(file)
     monkeypatch.setattr(archive, "UNPACKED_BYTES", 1000)
-    pack(file, {"soft/K=all/seed=0/history.csv": bytes(1_000_000)})
+    zipped(file, {"soft/K=all/seed=0/history.csv": bytes(1_000_000)})
     with pytest.raises(InputError, match="would become 1,000,000"):
         unpacked(file)
 
 
 def test_a_cache_that_cannot_be_written_names_the_way_out(tmp_path, monkeypatch):
-    pack(tmp_path / "toy/smoke.zip", MEMBERS)
+    pack(tmp_path / "toy/smoke.tar.xz", MEMBERS)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HARDLABELS_CACHE", str(tmp_path / "file"))
     with pytest.raises(InputError, match="HARDLABELS_CACHE=DIR"):
-        unpacked(tmp_path / "toy/smoke.zip")
+        unpacked(tmp_path / "toy/smoke.tar.xz")

@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardlabels.configuration import hidden_changes, refuse_hidden_changes
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 
@@ -51,34 +50,9 @@ def test_the_folder_of_a_configuration(make_config, overrides, folder):
         ("run.tag='a b'", "run.tag must be made of letters"),
         ("data.name='../x'", "data.name must be made of letters"),
         ("recipe.name='/x'", "recipe.name must be made of letters"),
-        ("method.name='..'", "method.name must be made of letters"),
+        ("+method.name='..'", "method.name must be made of letters"),
     ],
 )
 def test_coordinates_that_make_no_sense_are_refused(make_config, override, message):
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         Cell.from_config(make_config(override))
-
-
-def test_changes_that_the_folder_does_not_show():
-    shown = ["method=sls", "method.hold=3", "K=5", "seed=1", "data=synthetic", "recipe=smoke", "outputs=x", "run.tag=a"]
-    free = [
-        "data.root=x",
-        "logger=wandb",
-        "logger.mode=offline",
-        "trainer.devices=2",
-        "workers=2",
-        "hydra.verbose=true",
-        "hydra/launcher=ray",
-    ]
-    hidden = [
-        "recipe.epochs=3",
-        "model.width=8",
-        "data.annotators=5",
-        "trainer.precision=bf16-mixed",
-        "recipe.optimizer.lr=1",
-        "+x=1",
-    ]
-    assert hidden_changes([*shown, *free, *hidden]) == hidden
-    refuse_hidden_changes(hidden, "named")
-    with pytest.raises(InputError, match=r"recipe.epochs=3.*run.tag=NAME"):
-        refuse_hidden_changes(hidden[:1], None)

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
+from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.quantity import Quantity
 from hardlabels.runs.records import CACHE, read_records
-from hardlabels.runs.study import Study
+from hardlabels.runs.studies.study import Study
 
 
 def write_run(outputs, method="sls", k=None, seed=0, soft_nll=0.5, done=True, probes=None):
@@ -133,3 +135,24 @@ def test_two_thousand_runs_are_read_in_one_pass(tmp_path):
     assert len(records.folders) == len(again.folders) == 2000
     assert len(records.table) == len(again.table) == 12_000
     assert first + time.monotonic() - start < 60
+
+
+def test_records_are_seen_at_one_checkpoint_or_the_other(tmp_path):
+    write_run(tmp_path, seed=0, soft_nll=0.25, probes={"dynamics": {"best_epoch": 3}, "hessian": {"lambda_max": 9.0}})
+    records = read_records([tmp_path])
+    last = records.at("last")
+    assert (records.checkpoint, last.checkpoint) == ("best", "last")
+    assert [seen.values("soft_nll")[0] for seen in (records, last, last.at("best"))] == [0.25, 1.25, 0.25]
+    assert records.values("soft_nll", checkpoint="last")[0] == 1.25
+    assert [seen.values("dynamics/best_epoch")[0] for seen in (records, last)] == [3, 3]  # a curve has no checkpoint
+    assert [len(seen.values("hessian/lambda_max")) for seen in (records, last)] == [1, 0]
+    assert set(last.seen["name"]) == {"epoch", "soft_nll", "dynamics/best_epoch"}
+    with pytest.raises(InputError, match="checkpoint must be one of best, last, got 'middle'"):
+        records.at("middle")
+
+
+@pytest.mark.parametrize(
+    "quantity", [Quantity("soft_nll"), Quantity("lambda_max", "hessian"), Quantity("svhn/energy/auroc", "ood", "full")]
+)
+def test_a_quantity_is_read_back_from_its_column(quantity):
+    assert Quantity.from_column(quantity.column, quantity.slice) == quantity

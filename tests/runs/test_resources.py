@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from hardlabels.learning.mlp import MLP
 from hardlabels.learning.resnet import ResNet18
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.resources import Items, Resources, cell_resources, data_size, perceptron, resnet18, shares
+from hardlabels.runs.studies.resources import Items, Resources, cell_resources, data_size, perceptron, resnet18, shares
 
 SIZES = [(10, 64, 1, 32), (10, 64, 2, 32), (6, 8, 1, 16), (3, 5, 2, 13)]
 """Classes, width, stride, side: the recipes' own, and one where no half is whole."""
@@ -107,7 +107,7 @@ def test_texts_are_counted_only_where_they_are_at_hand(tmp_path, monkeypatch):
     target = "hardlabels.sources.chaosnli.chaosnli"
     settings = OmegaConf.create({"_target_": target, "root": str(tmp_path), "subset": "snli", "url": "https://example.invalid"})
     assert data_size(settings) is None
-    monkeypatch.setattr("hardlabels.runs.resources.data_size", lambda data: Items(1514, 3, (2,)))
+    monkeypatch.setattr("hardlabels.runs.studies.resources.data_size", lambda data: Items(1514, 3, (2,)))
     words = ["recipe.epochs=30", "recipe.width=32", "model.depth=1"]
     pairs = cell_resources(Cell("chaosnli_snli", "text_head,tag=count", "sls", None, 0), words)
     train, scored = shares(1514, OmegaConf.create({"split": "paper", "train_items": None}))

@@ -12,7 +12,8 @@ from omegaconf import OmegaConf
 from hardlabels.errors import InputError
 from hardlabels.metrics import METRICS, score
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.keeper import load_checkpoint
+from hardlabels.runs.training.checkpoint import load_checkpoint
+from hardlabels.votes import split_items
 
 FILES = {
     "config.yaml", "fingerprint.json", "environment.json", "history.csv", "best.ckpt", "last.ckpt", "predictions.npz",
@@ -58,14 +59,11 @@ def test_p_of_the_evaluation_items_is_never_thinned(make_config, run_cell, tiny_
     np.testing.assert_array_equal(saved["p"], tiny_source.votes.p[saved["index"]])
 
 
-class _StopAfter(Callback):
+class _StopInTheThirdEpoch(Callback):
     """Fails at the end of an epoch, before that epoch is kept: as a kill would."""
 
-    def __init__(self, epoch):
-        self.epoch = epoch
-
     def on_validation_end(self, trainer, pl_module):
-        if trainer.current_epoch == self.epoch:
+        if trainer.current_epoch == 2:
             raise KeyboardInterrupt
 
 
@@ -75,23 +73,19 @@ def test_an_interrupted_run_ends_bit_for_bit_as_the_whole_one(make_config, run_c
     cfg = make_config(f"method={method}", "K=4", "recipe.epochs=4", f"workers={workers}")
     whole = shutil.move(run_cell(cfg), tmp_path / "whole")
 
-    from hardlabels.runs import execute
-
     with monkeypatch.context() as patch:
-        progress = execute.RunProgress
-        patch.setattr(execute, "RunProgress", lambda *arguments: _StopAfter(2))
+        patch.setattr("hardlabels.runs.training.progress.RunProgress", _StopInTheThirdEpoch)
         with pytest.raises((KeyboardInterrupt, SystemExit)):
             run_cell(cfg)
-        assert execute.RunProgress is not progress
     folder = tmp_path / "outputs/synthetic/smoke,tag=tiny" / method / "K=4/seed=0"
-    assert load_checkpoint(folder / "last.ckpt")["epochs"] == 2
+    assert load_checkpoint(folder / "last.ckpt")["epoch"] + 1 == 2
     assert not (folder / "done").exists()
 
     assert run_cell(cfg) == folder
     for name in ("best.ckpt", "last.ckpt"):
         ours, theirs = load_checkpoint(folder / name), load_checkpoint(whole / name)
-        assert ours["network"].keys() == theirs["network"].keys()
-        assert all(torch.equal(ours["network"][key], theirs["network"][key]) for key in ours["network"])
+        assert ours["state_dict"].keys() == theirs["state_dict"].keys()
+        assert all(torch.equal(ours["state_dict"][key], theirs["state_dict"][key]) for key in ours["state_dict"])
     for name in ("history.csv", "result.json"):
         assert (folder / name).read_bytes() == (whole / name).read_bytes()
     ours, theirs = np.load(folder / "predictions.npz"), np.load(whole / "predictions.npz")
@@ -111,7 +105,7 @@ def test_a_run_that_died_after_its_last_epoch_only_writes_its_result(make_config
 
 
 def test_methods_and_k_of_a_seed_start_from_the_same_weights(make_config, tiny_source):
-    from hardlabels.runs.execute import make_network
+    from hardlabels.runs.training.compose import make_network
 
     def weights(*overrides):
         return make_network(make_config(*overrides), tiny_source).state_dict()
@@ -149,6 +143,22 @@ def test_three_way_split_selects_on_the_middle_part(make_config, run_cell):
     assert result["best"]["full"]["soft_nll"] == pytest.approx(best["evaluate/soft_nll"], abs=2e-5)
 
 
+def test_predictions_of_the_selection_items_are_kept_where_they_are_a_part_of_their_own(make_config, run_cell, tiny_source):
+    folder = run_cell(make_config("recipe.split=three_way"))
+    saved, directory = np.load(folder / "predictions.npz"), RunDirectory(folder)
+    split = split_items(tiny_source.labels, seed=0, protocol="three_way")
+    np.testing.assert_array_equal(saved["select_index"], split.select)
+    np.testing.assert_array_equal(saved["select_p"], tiny_source.votes.p[split.select])
+    history = directory.read_history()
+    best = json.loads((folder / "result.json").read_text())["best"]["epoch"]
+    for name, row in (("select_logits", history[best]), ("select_logits_last", history[-1])):
+        assert score(saved[name], saved["select_p"])["soft_nll"] == pytest.approx(row["select/soft_nll"], abs=2e-5)
+
+    paper = np.load(run_cell(make_config("recipe.split=paper", "run.tag=paper")) / "predictions.npz")
+    # The selection items are the evaluation items.
+    assert set(paper) == {"logits", "logits_last", "index", "p", "class_names"}
+
+
 def test_compiling_changes_nothing_but_rounding(make_config, run_cell):
     plain = RunDirectory(run_cell(make_config("run.tag=plain"))).read_history()
     compiled = RunDirectory(run_cell(make_config("run.tag=compiled", "model.compile=aot_eager"))).read_history()
@@ -170,23 +180,3 @@ def test_cells_of_one_process_load_the_data_once(make_config, run_cell):
     for seed in range(3):
         run_cell(make_config(f"seed={seed}"))
     assert load_source.cache_info().misses == 1
-
-
-def test_a_failing_disk_is_reported_and_keeps_the_last_good_checkpoint(make_config, run_cell, monkeypatch, tmp_path):
-    from hardlabels.runs import keeper
-
-    cfg, real, saved = make_config("recipe.epochs=4"), keeper._save, []
-
-    def full_after_four(path, state):
-        saved.append(path.name)
-        if len(saved) > 4:
-            raise OSError(28, "No space left on device")
-        real(path, state)
-
-    monkeypatch.setattr(keeper, "_save", full_after_four)
-    with pytest.raises(OSError, match="No space left"):
-        run_cell(cfg)
-    folder = tmp_path / "outputs/synthetic/smoke,tag=tiny/sls/K=all/seed=0"
-    assert load_checkpoint(folder / "last.ckpt")["epochs"] >= 1
-    monkeypatch.setattr(keeper, "_save", real)
-    assert (run_cell(cfg) / "done").exists()

@@ -10,7 +10,8 @@ from omegaconf import OmegaConf
 from hardlabels.configuration import CONF, compose_command
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.study import Study
+from hardlabels.runs.studies.commands import Commands
+from hardlabels.runs.studies.study import Study
 
 
 def load(name: str) -> Study:
@@ -31,7 +32,7 @@ def test_the_papers_four_grids_have_the_papers_numbers_of_runs():
 def test_the_commands_of_a_study_train_exactly_its_cells(name):
     """Hydra's own parser expands the overrides; composing a cell gives the cell that the study lists."""
     study, composed = load(name), []
-    for command in study.commands():
+    for command in Commands(name).train(study.cells()):
         words = shlex.split(command)
         assert words[:4] == ["python", "-m", "hardlabels.train", "-m"]
         from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -48,7 +49,7 @@ def test_a_tag_belongs_to_every_cell_and_to_the_command():
     settings = {"name": "t", "data": "synthetic", "recipe": "smoke", "tag": "wide", "grid": [{"method": "soft"}]}
     study = Study.from_config(OmegaConf.create(settings))
     assert study.cells() == [Cell("synthetic", "smoke,tag=wide", "soft", None, 0)]
-    assert study.commands()[0].endswith("run.tag=wide")
+    assert "run.tag=wide" in shlex.split(Commands("t").train(study.cells())[0])
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,10 @@ def test_a_tag_belongs_to_every_cell_and_to_the_command():
         ({"grid": [{"method": "soft", "recipe.epochs": [3]}]}, "a grid's axes are"),
         ({"grid": [{"method": "soft", "seed": []}]}, "expected a value, a list of values"),
         ({"name": "../up"}, "study.name must be made of"),
+        (
+            {"grid": [{"method": "soft", "data": "x"}]},
+            r"study.data=synthetic would change nothing: .* a data of its own \(x\)",
+        ),
     ],
 )
 def test_a_grid_that_cannot_be_is_refused(changes, message):

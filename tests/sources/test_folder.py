@@ -7,11 +7,11 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from hardlabels.errors import InputError
 from hardlabels.sources import folder as module
-from hardlabels.sources.folder import channel_statistics, image_names, read_image, read_images
+from hardlabels.sources.folder import FITS, channel_statistics, image_names, read_image, read_images
 
 
 @pytest.fixture
@@ -33,9 +33,10 @@ def test_a_smaller_size_averages_what_it_covers(tmp_path):
     stripes = np.zeros((64, 40, 3), np.uint8)
     stripes[::2] = 255
     Image.fromarray(stripes).save(tmp_path / "a.png")
-    small = read_image(tmp_path / "a.png", 8, 3)
-    assert small.shape == (8, 8, 3)
-    assert np.abs(small[1:-1].astype(int) - 127).max() <= 2
+    for fit in FITS:
+        small = read_image(tmp_path / "a.png", 8, 3, fit)
+        assert small.shape == (8, 8, 3)
+        assert np.abs(small[1:-1, 2:6].astype(int) - 127).max() <= 8
 
 
 def test_a_large_jpeg_is_what_decoding_all_of_it_gives(tmp_path):
@@ -43,12 +44,37 @@ def test_a_large_jpeg_is_what_decoding_all_of_it_gives(tmp_path):
     photo = Image.fromarray(rng.integers(0, 256, (15, 20, 3), dtype=np.uint8)).resize((800, 600), Image.Resampling.BICUBIC)
     photo.save(tmp_path / "a.jpg", quality=95)
     with Image.open(tmp_path / "a.jpg") as whole:
-        expected = np.asarray(whole.resize((16, 16), Image.Resampling.BILINEAR), dtype=float)
-    assert np.abs(read_image(tmp_path / "a.jpg", 16, 3) - expected).max() < 4
+        expected = {
+            "crop": np.asarray(whole.crop((100, 0, 700, 600)).resize((16, 16), Image.Resampling.BILINEAR), dtype=float),
+            "stretch": np.asarray(whole.resize((16, 16), Image.Resampling.BILINEAR), dtype=float),
+        }
+    for fit, pixels in expected.items():  # but for the edge, where a crop sees what is beyond it
+        assert np.abs(read_image(tmp_path / "a.jpg", 16, 3, fit)[:, 1:-1] - pixels[:, 1:-1]).max() < 4
     small = Image.fromarray(rng.integers(0, 256, (16, 16, 3), dtype=np.uint8))
     small.save(tmp_path / "b.jpg", quality=95)
     with Image.open(tmp_path / "b.jpg") as whole:
         np.testing.assert_array_equal(read_image(tmp_path / "b.jpg", 16, 3), np.asarray(whole))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_image_that_is_no_square_is_never_distorted_unless_asked(tmp_path, turned):
+    """A circle in the middle of a photo of 3:1: round when cropped or padded, an ellipse when stretched."""
+    photo = Image.new("L", (300, 100))
+    ImageDraw.Draw(photo).ellipse((110, 10, 190, 90), fill=255)
+    (photo.rotate(90, expand=True) if turned else photo).save(tmp_path / "a.png")
+
+    def extent(fit):
+        white = read_image(tmp_path / "a.png", 60, 1, fit)[..., 0] > 127
+        sides = [int(white.any(axis).sum()) for axis in (1, 0)]  # height, width
+        return sides[::-1] if turned else sides
+
+    assert extent("crop") == pytest.approx([48, 48], abs=1)
+    assert extent("pad") == pytest.approx([16, 16], abs=1)
+    assert extent("stretch") == pytest.approx([48, 16], abs=1)
+    padded = read_image(tmp_path / "a.png", 60, 1, "pad")[..., 0]
+    assert not padded[:, :20].any() if turned else not padded[:20].any()
+    with pytest.raises(InputError, match=r"data\.fit must be one of crop, pad, stretch, got 'squash'"):
+        read_image(tmp_path / "a.png", 60, 1, "squash")
 
 
 def test_grey_becomes_three_equal_channels_and_colour_one(tmp_path, picture):

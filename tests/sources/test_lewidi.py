@@ -101,7 +101,9 @@ def test_not_found_says_where_to_get_it(write):
     ):
         assert expected in message
     assert "HS-Brexit_train.json" not in message
-    with pytest.raises(InputError, match=r"data\.subset must be one of armis, convabuse, hs_brexit, md_agreement, got 'csc'"):
+    with pytest.raises(
+        InputError, match=r"data\.subset must be one of armis, .*, md_agreement, paraphrase, varierrnli, got 'csc'"
+    ):
         lewidi(root, subset="csc")
 
 
@@ -133,3 +135,35 @@ def test_known_items():
     assert talks.votes.counts[0].tolist() == [0, 0, 0, 0, 3]
     assert tweets.inputs[0, 0] == "<user> <user> No way Jose!!"
     assert len(np.unique(tweets.votes.annotators)) == 819
+
+
+PAIR = {"annotation task": "natural language inference", "text": {"context": "It rains.", "statement": "It is wet."}}
+
+
+def test_pairs_of_2025_and_the_official_parts(write, tmp_path):
+    documents = {
+        split: {str(i): PAIR | {"annotators": "Ann1,Ann1", "annotations": {"Ann1": "neutral,entailment"}} for i in range(n)}
+        for n, split in enumerate(SPLITS, start=1)
+    }
+    (write(documents, "VariErrNLI") / "lewidi" / "2023").rename(tmp_path / "lewidi" / "2025")
+    source = lewidi(tmp_path, subset="VariErrNLI")
+    assert source.inputs.tolist() == [["It rains.", "It is wet."]] * 6
+    assert source.class_names == ("contradiction", "entailment", "neutral")
+    assert source.votes.counts.tolist() == [[0, 1, 1]] * 6
+    assert source.parts is None, "the split follows from the seed, unless the official one is asked for"
+    assert lewidi(tmp_path, subset="VariErrNLI", split="official").parts.tolist() == [0, 1, 1, 2, 2, 2]
+    assert not source.ordered
+    broken = documents | {"dev": {"0": documents["dev"]["0"] | {"text": {"context": "It rains."}}}}
+    (tmp_path / "lewidi" / "2025" / "VariErrNLI" / "VariErrNLI_dev.json").write_text(json.dumps(broken["dev"]))
+    with pytest.raises(InputError, match=r"VariErrNLI_dev\.json: expected a 'text' with context and statement on every item"):
+        lewidi(tmp_path, subset="varierrnli")
+
+
+@real_data
+@pytest.mark.parametrize(("subset", "parts", "votes"), [("paraphrase", (400, 50, 50), 2000), ("varierrnli", (388, 50, 50), 1891)])
+def test_the_files_of_2025(subset, parts, votes):
+    source = lewidi(subset=subset, split="official")
+    assert tuple(np.bincount(source.parts)) == parts
+    assert source.inputs.shape == (sum(parts), 2)
+    assert source.votes.sizes.sum() == votes
+    assert source.ordered == (subset == "paraphrase")

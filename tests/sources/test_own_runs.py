@@ -1,5 +1,6 @@
 """Own data through the commands: every method and probe that applies, distillation, and mistakes that write nothing."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +10,18 @@ from hydra import compose, initialize_config_dir
 from PIL import Image
 from scipy.special import softmax
 
-from hardlabels.configuration import CONF, compose_command, hidden_changes
+from hardlabels.configuration import CONF, compose_command
 from hardlabels.diagnose import diagnose
 from hardlabels.diagnostics.driver import run_probes
 from hardlabels.diagnostics.probe import Probe
 from hardlabels.errors import InputError
 from hardlabels.learning.predict import predict
+from hardlabels.metrics import score
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.execute import make_datamodule
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.records import read_records
+from hardlabels.runs.settings.hidden import hidden_changes, plain_config
+from hardlabels.runs.training.compose import make_datamodule
 from hardlabels.sources.synthetic import synthetic
 
 METHODS = sorted(path.stem for path in (CONF / "method").glob("*.yaml"))
@@ -48,6 +52,11 @@ def composed(*overrides):
         return compose("train", list(overrides))
 
 
+def hydra_part(*overrides):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return compose("train", list(overrides), return_hydra_config=True).hydra
+
+
 @pytest.fixture
 def run_here(place, monkeypatch):
     """Train a cell from the folder of the data, as a user would, without a tag's being asked for; returns the finished run."""
@@ -56,7 +65,7 @@ def run_here(place, monkeypatch):
         from hardlabels.train import train
 
         monkeypatch.chdir(place)
-        return FinishedRun.open(place / train(composed(*overrides), list(overrides)))
+        return FinishedRun.open(place / train(composed(*overrides), hydra_part(*overrides)))
 
     return run
 
@@ -114,11 +123,12 @@ def test_probes_of_vector_runs(run_here, place):
     for name, probe in probes.items():
         tally = run_probes([probe], folders, place / "study" / name, device="cpu")
         if name in ("gradcam", "ood"):
-            assert tally.computed == 0
-            assert tally.failed
-            assert all("the items of 'mine' are vectors" in line for line in tally.failed), tally.failed
+            assert (tally.computed, tally.failed) == (0, [])
+            [(reason, those)] = tally.not_applicable.items()
+            assert "the items of 'mine' are vectors" in reason
+            assert len(those) == 4  # the runs, although one of the two compares pairs: it has no meaning for any of them
         else:
-            assert tally.failed == tally.lacking == [], name
+            assert (tally.failed, tally.lacking, tally.not_applicable) == ([], {}, {}), name
             assert tally.computed > 0, name
 
 
@@ -153,15 +163,19 @@ def test_a_teacher_is_distilled_by_sls(run_here, place):
 
 
 def test_an_ordinary_call_needs_no_tag_but_a_changed_recipe_does():
+    def hidden(*overrides):
+        return hidden_changes(composed(*overrides), plain_config(composed(*overrides), hydra_part(*overrides)))
+
     call = ["data=files", "data.votes=v.csv", "data.items=imgs/", "data.name=mine"]
-    assert hidden_changes(call) == []
-    assert hidden_changes([*call, "data.size=64", "data.flip=true", "data.extra=ignore", "data.classes=[a,b]"]) == []
-    assert hidden_changes([*call, "model=mlp", "method=sls", "K=5", "seed=3"]) == []
-    assert hidden_changes([*call, "recipe.epochs=3", "model.depth=3"]) == ["recipe.epochs=3", "model.depth=3"]
-    assert hidden_changes([*call, "data._target_=a.b"]) == ["data._target_=a.b"]
+    assert hidden(*call) == []
+    assert hidden(*call, "data.size=64", "data.flip=true", "data.extra=ignore", "data.classes=[a,b]") == []
+    assert hidden(*call, "model=mlp", "method=sls", "K=5", "seed=3") == []
+    assert hidden(*call, "recipe.epochs=3", "model=mlp", "model.depth=3") == ["model.depth=3", "recipe.epochs=3"]
+    assert hidden(*call, "data._target_=a.b") != []
     # Of other sources they are settings that change what is in a folder of a fixed name.
-    assert hidden_changes(["data=synthetic", "data.items=50", "data.size=12"]) == ["data.items=50", "data.size=12"]
-    assert hidden_changes(["data.votes=v.csv"]) == ["data.votes=v.csv"]
+    assert hidden("data=synthetic", "data.items=50", "data.size=12") == ["data.items=50", "data.size=12"]
+    # A name of ours stands for our data.
+    assert "data.votes=v.csv" in hidden(*call, "data.name=synthetic")
 
 
 def test_other_content_under_the_same_name_is_refused(run_here, place):
@@ -238,3 +252,21 @@ def test_a_grid_lists_missing_items_once_and_trains_nothing(command, place, tmp_
     assert code == 2, (out, err)
     assert err.count("1 of 120 items with votes are not in") == 1
     assert not (tmp_path / "outputs" / "photos").exists()
+
+
+def test_only_a_run_on_a_scale_has_the_distances_of_scales(place, run_here):
+    nominal = run_here(*VECTORS, "method=soft", "data.name=words")
+    ordinal = run_here(*VECTORS, "method=soft", "data.name=scale", "data.ordered=true")
+    results = [json.loads((run.path / "result.json").read_text()) for run in (nominal, ordinal)]
+    histories = [(run.path / "history.csv").read_text().splitlines()[0] for run in (nominal, ordinal)]
+    assert histories[0] == histories[1], "nothing is added to an epoch"
+    with np.load(ordinal.path / "predictions.npz") as saved:
+        expected = score(saved["logits"], saved["p"], ["manhattan", "wasserstein"])
+    added = {name: value for name, value in results[1]["best"]["full"].items() if name not in results[0]["best"]["full"]}
+    assert added == pytest.approx(expected)
+    assert {"manhattan", "wasserstein"} <= results[1]["prior"]["full"].keys()
+    shared = {name: value for name, value in results[1]["last"]["full"].items() if name not in added}
+    assert shared == pytest.approx(results[0]["last"]["full"], nan_ok=True), "and no number differs"
+    table = read_records([place / "outputs"]).table
+    scored = table[table["name"] == "wasserstein"]
+    assert set(scored["data"]) == {"scale"}

@@ -86,7 +86,7 @@ def test_a_lonely_column_needs_no_name_and_others_are_named_by_data_text(here, c
         files("votes.csv", "three.csv")
     pairs = files("votes.csv", "three.csv", text=["reply", "prompt"])
     assert pairs.inputs.tolist() == [list(pair) for pair in zip(words[::-1], words, strict=True)]
-    assert capsys.readouterr().out == ""
+    assert "not used" not in capsys.readouterr().out
     table(text=words, author="me").to_csv("two.csv", index=False)
     assert files("votes.csv", "two.csv").inputs[:, 0].tolist() == words
     assert "two.csv: the text is text; not used: author (data.text chooses)" in capsys.readouterr().out
@@ -101,7 +101,7 @@ def test_rows_without_ids_and_items_without_votes_are_as_for_features(here):
         files("votes.csv", "more.csv")
     assert files("votes.csv", "more.csv", extra="ignore").fingerprint == files("votes.csv", "texts.csv").fingerprint
     table(text=TEXTS)[1:].to_csv("less.csv", index=False)
-    with pytest.raises(InputError, match=r"1 of 5 items with votes are not in less.csv: a4"):
+    with pytest.raises(InputError, match=r"1 of 5 items with votes are not in less.csv .*: a4"):
         files("votes.csv", "less.csv")
 
 

@@ -36,6 +36,10 @@ def toy() -> Source:
     [
         ({"inputs": np.zeros((2, 4, 4, 2), np.uint8)}, "inputs must be 3 items"),
         ({"inputs": np.zeros((3, 4, 4, 2), np.float32)}, "inputs must be uint8"),
+        ({"crop": 5}, "crop must be 1 .. 4, the side of its images, got 5"),
+        ({"scale": (0.5, 1.5)}, r"scale must be two shares of the area, 0 < smallest <= largest <= 1, got \(0.5, 1.5\)"),
+        ({"inputs": np.zeros((3, 4, 6, 2), np.uint8), "crop": 3}, r"crop and scale are for square images, got \(4, 6\)"),
+        ({"inputs": np.zeros((3, 2), np.float32), "crop": 3}, "crop and scale are for images and must be None for vectors"),
         ({"inputs": np.zeros((3, 32), np.uint8)}, r"inputs must be float32 for vectors, got shape \(3, 32\), type uint8"),
         ({"inputs": np.zeros((3, 2), np.float64)}, "inputs must be float32 for vectors, .* type float64"),
         ({"inputs": np.array([[0, 1], [2, np.nan], [3, 4]], np.float32)}, "inputs must be finite"),
@@ -153,9 +157,10 @@ def test_a_config_is_the_whole_call(path, monkeypatch):
     defaults = {name: p.default for name, p in inspect.signature(get_object(config.pop("_target_"))).parameters.items()}
     assert config.keys() == defaults.keys()
     if "subset" in config:
-        assert config["name"] == f"{path.stem.split('_')[0]}_{config['subset']}"
+        grouped = f"_by_{config['group']}" if config.get("group") else ""  # another split: it needs a name of its own
+        assert config["name"] == f"{path.stem.split('_')[0]}_{config['subset']}{grouped}"
         assert path.stem == config["name"] or config["subset"] == defaults["subset"]
-        defaults |= {"name": config["name"], "subset": config["subset"]}
+        defaults |= {name: config[name] for name in ("name", "subset", "group") if name in config}
     assert config["name"] == path.stem or "subset" in config
     for name in defaults.keys() - {"root", "mirrors"}:
         assert config[name] == (list(defaults[name]) if isinstance(defaults[name], tuple) else defaults[name]), name

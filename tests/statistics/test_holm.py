@@ -2,13 +2,16 @@
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from hardlabels.errors import InputError
-from hardlabels.statistics import Family, exact_p, holm, paired_test, reach_of_holm, seeds_needed
+from hardlabels.randomness import stream
+from hardlabels.statistics import Family, adjusted_p, claim_p, exact_p, first_step, holm, paired_test, reach_of_holm, seeds_needed
 
 family = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.03125, 0.0625, 1.0])), min_size=1, max_size=12)
 
@@ -119,3 +122,75 @@ def test_a_family_is_one_sided_or_two_sided_and_not_empty():
         Family("mixed", tests)
     with pytest.raises(InputError, match="at least one test"):
         Family("empty", {})
+
+
+# ---- a claim of every test, a claim of any ----
+
+
+@given(family, st.floats(0.001, 0.5))
+@settings(deadline=None)
+def test_a_claim_of_every_test_asks_each_at_alpha_and_a_claim_of_any_asks_holm(p, alpha):
+    named = {str(place): value for place, value in enumerate(p)}
+    assert adjusted_p(named, "every") == named
+    assert adjusted_p(named, "any") == holm(named)
+    assert (claim_p(named, "every") <= alpha) == all(value <= alpha for value in p)
+    assert (claim_p(named, "any") <= alpha) == any(value <= alpha for value in holm(named).values())
+
+
+@given(family)
+def test_a_family_of_one_is_the_same_either_way(p):
+    one = {"only": p[0]}
+    assert adjusted_p(one, "every") == adjusted_p(one, "any") == one
+    assert claim_p(one, "every") == claim_p(one, "any") == p[0]
+
+
+def shares(p, needs):
+    """In which share of the rows (studies) the claim is made at 0.05."""
+    return np.mean([claim_p({str(i): value for i, value in enumerate(row)}, needs) <= 0.05 for row in p])
+
+
+def test_both_rules_hold_their_level_where_the_claim_is_hardest_to_keep_apart_from_truth():
+    """One-sided z tests of five cells, correlated as cells of one study are, 4,000 studies."""
+    rng = stream(0, "test intersection-union")
+    z = 0.6 * rng.standard_normal((4000, 1)) + 0.8 * rng.standard_normal((4000, 5))
+    limit = 0.05 + 3 * np.sqrt(0.05 * 0.95 / 4000)
+    # Every: false by one cell only; the other four are there beyond doubt. It cannot be more wrong than that one cell.
+    nearly = norm.sf(z + np.array([0, 9, 9, 9, 9]))
+    assert 0.04 < shares(nearly, "every") < limit
+    # Any: false in all cells. Uncorrected, some cell is called a finding far too often; Holm holds.
+    nothing = norm.sf(z)
+    assert (nothing.min(1) <= 0.05).mean() > 2 * limit
+    assert shares(nothing, "any") < limit
+    # Holm on a claim of every test would keep its level too, but miss what is there.
+    there = norm.sf(z + 2.5)
+    all_by_holm = np.mean([max(holm({str(i): value for i, value in enumerate(row)}).values()) <= 0.05 for row in there])
+    assert shares(there, "every") > all_by_holm
+
+
+def test_a_sweep_that_needs_every_cell_is_judged_by_its_worst():
+    found = sweep(n=5, unanimous=12)
+    every = Family(found.name, found.tests, needs="every")
+    assert (found.p, found.rejected) == (12 / 32, [])
+    assert (every.p, every.rejected) == (1 / 32, list(found.tests))
+    assert every.reach.endswith("can reject from 5 paired seeds on; here n = 5 (least p 0.0312), so they can.")
+    spoilt = Family(found.name, sweep(n=5, unanimous=11).tests, needs="every")
+    assert spoilt.p == 2 / 32
+
+
+def test_the_reach_of_a_claim_of_every_test_is_that_of_the_poorest():
+    tied, zero = {seed: float(seed > 0) for seed in range(5)}, dict.fromkeys(range(5), 0.0)
+    whole = {seed: 1.0 + seed for seed in range(5)}
+    tests = {name: paired_test(values, zero, alternative="greater") for name, values in (("tied", tied), ("whole", whole))}
+    assert "here n = 4 (least p 0.0625), so they cannot" in Family("both", tests, needs="every").reach
+    assert "here n = 5 (least adjusted p 0.0625), so it cannot" in Family("either", tests).reach
+
+
+def test_needs_are_one_of_two_words_and_a_claim_has_a_test():
+    with pytest.raises(InputError, match="any or every of its tests, got 'most'"):
+        first_step(3, "most")
+    with pytest.raises(InputError, match="got 'all'"):
+        Family("wrong", {"less": paired_test({0: 1.0}, {0: 2.0}, alternative="less")}, needs="all")
+    with pytest.raises(InputError, match="at least one test"):
+        claim_p({}, "every")
+    with pytest.raises(InputError, match="'K=5' must lie in"):
+        adjusted_p({"K=5": float("nan")}, "every")

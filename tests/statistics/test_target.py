@@ -9,6 +9,7 @@ from hardlabels.metrics import METRICS, score
 from hardlabels.metrics.bootstrap import assess
 from hardlabels.randomness import stream
 from hardlabels.statistics import vote_intervals
+from hardlabels.statistics.target import SOFT, VoteDraws
 from hardlabels.votes import Votes
 
 
@@ -28,6 +29,24 @@ def test_one_run_on_all_items_is_the_scorers_interval():
         assert found[name].value == pytest.approx(theirs.values[name])
         if theirs.ranges[name][0] < found[name].low:  # the scorer cuts at the range of a metric
             assert (found[name].low, found[name].high, found[name].bias) == pytest.approx((low, high, bias), abs=1e-9), name
+
+
+def test_the_products_of_matrices_are_the_metrics_themselves():
+    """Every draw of every metric, against the metric's own function on the same votes, run by run."""
+    logits, votes, _ = simulated(n=60)
+    parts = np.arange(0, 40), np.arange(20, 60)[::-1]
+    runs = [(log_softmax(logits[part], axis=1), part) for part in parts]
+    draws = VoteDraws(votes, seed=3, resamples=7)
+    for name in SOFT:
+        expected = [np.mean([METRICS[name].function(log_q, p[part]) for log_q, part in runs]) for p in draws.p]
+        np.testing.assert_allclose(draws.means(runs, name), expected, rtol=0, atol=1e-12)
+
+
+def test_a_probability_of_zero_is_scored_as_the_metric_does():
+    votes = Votes.from_counts([[3, 0], [2, 2]])
+    run = np.array([[0.0, -np.inf], [0.0, 0.0]]), np.arange(2)
+    found = vote_intervals([run], votes, ["soft_nll"], seed=0, resamples=20)["soft_nll"]
+    assert found.value == pytest.approx(np.log(2) / 2)  # the first item's votes agree in every draw
 
 
 def test_the_value_is_the_mean_of_the_runs_scores():

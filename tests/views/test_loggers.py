@@ -1,5 +1,7 @@
 """W&B, read back from the files that it writes offline: the same id, the same numbers, and never in the way of a run."""
 
+import base64
+import hashlib
 import json
 import os
 import shutil
@@ -7,22 +9,29 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
+import scipy
 from lightning import Callback
 from omegaconf import OmegaConf
 
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.loggers import make_loggers
-from hardlabels.runs.wandb_run import chosen_mode, final_metrics, has_wandb_login, wandb_mode
+from hardlabels.runs.training.compose import make_loggers
+from hardlabels.runs.views.loggers import wandb_logger
+from hardlabels.runs.views.wandb_run import chosen_mode, has_wandb_login, wandb_mode
+from hardlabels.sources import load
 
 CELL = Cell("d", "r", "sls", None, 0)
 
 
-def test_what_wandb_has_is_what_the_folder_has(make_config, run_cell, written):
-    cfg = make_config("logger=wandb", "method=sls", "K=5", "seed=3", "recipe.epochs=3")
+def test_what_wandb_has_is_what_the_folder_has(make_config, run_cell, written, capsys):
+    settings = ["method=sls", "K=5", "seed=3", "recipe.epochs=3", "logger.checkpoint=true", "logger.predictions=7"]
+    cfg = make_config("logger=wandb", *settings)
     folder = run_cell(cfg)
+    [part] = folder.glob("wandb/offline-run-*")
+    assert f"W&B: `wandb sync {part}` sends this run" in capsys.readouterr().out
     [run], directory = written(folder), RunDirectory(folder)
 
     identity = json.loads(directory.identity.read_text())["fingerprint"]
@@ -39,42 +48,79 @@ def test_what_wandb_has_is_what_the_folder_has(make_config, run_cell, written):
     assert run.config == {**coordinates, "fingerprint": identity, "settings": settings}
 
     history = directory.read_history()
-    assert [row["_step"] for row in run.history] == [0, 1, 2]
-    for ours, theirs in zip(history, run.history, strict=True):
+    *epochs, last = run.history
+    assert [row["_step"] for row in epochs] == [0, 1, 2]
+    for ours, theirs in zip(history, epochs, strict=True):
         assert {name: value for name, value in theirs.items() if not name.startswith("_")} == close_to(ours)
     axis = {metric.glob_name or metric.name: metric.step_metric for metric in run.of("metric")}
     assert axis == {"epoch": "", "*": "epoch"}
 
     result = json.loads(directory.result.read_text())
-    expected = final_metrics(result)
-    assert expected["best/soft_nll"] == result["best"]["full"]["soft_nll"]
-    assert expected["last/high_disagreement/ent_corr"] == result["last"]["high_disagreement"]["ent_corr"]
-    assert expected["best/epoch"] == result["best"]["epoch"]
-    assert {name: run.summary[name] for name in expected} == expected
+    best, later = result["best"], result["last"]
+    of_the_best = ("soft_nll", "kl_to_annotator", "hard_acc", "ece_eqmass", "smooth_ece", "ent_corr")
+    expected = {
+        "best/epoch": best["epoch"],
+        **{f"best/{name}": best["full"][name] for name in of_the_best},
+        **{f"best/{view}/soft_nll": best[view]["soft_nll"] for view in ("non_unanimous", "high_disagreement")},
+        "last/epoch": later["epoch"],
+        "last/soft_nll": later["full"]["soft_nll"],
+        "prior/soft_nll": result["prior"]["full"]["soft_nll"],
+    }
+    shown = {name: value for name, value in run.summary.items() if not name.startswith("_")}
+    assert {name: shown[name] for name in expected} == expected
+    assert set(shown) - set(expected) <= {"epoch", "predictions"}  # 12 numbers, where there were 133
     assert [end.exit_code for end in run.of("exit")] == [0]
+
+    saved = np.load(directory.predictions)
+    [file] = part.glob("files/media/table/predictions_*.table.json")
+    table = json.loads(file.read_text())
+    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["data"]]
+    check_predictions(rows, saved, load("synthetic", items=120, classes=3, size=12, annotators=9))
+    assert len(rows) == 7
+    assert any(name.startswith("predictions") for name in last)
+    [shown] = [artifact for artifact in run.of("artifact") if artifact.type == "run_table"]
+    assert sum(entry.path.endswith(".png") for entry in shown.manifest.contents) == 7  # the images of these items
+
+    [model] = [artifact for artifact in run.of("artifact") if artifact.type == "model"]
+    [entry] = model.manifest.contents
+    assert (entry.path, entry.size) == ("best.ckpt", directory.best.stat().st_size)
+    assert entry.digest == base64.b64encode(hashlib.md5(directory.best.read_bytes()).digest()).decode()
+    assert "best" in model.aliases
+    assert json.loads(model.metadata)["best/soft_nll"] == best["full"]["soft_nll"]
+
+
+def check_predictions(rows, saved, source):
+    """The items are those of the largest KL(p || q), with their own votes, p and q beside each other."""
+    q = scipy.special.softmax(saved["logits"], axis=1)
+    divergence = scipy.stats.entropy(saved["p"], q, axis=1)
+    assert [row["KL(p || q)"] for row in rows] == pytest.approx(np.sort(divergence)[::-1][: len(rows)], rel=1e-5)
+    place = {str(item): at for at, item in enumerate(saved["index"])}
+    for row in rows:
+        at, item = place[row["item"]], int(row["item"])
+        assert [row[f"votes {name}"] for name in source.class_names] == source.votes.counts[item].tolist()
+        assert row["votes"] == source.votes.sizes[item] == 9
+        assert [row[f"p {name}"] for name in source.class_names] == pytest.approx(saved["p"][at])
+        assert [row[f"q {name}"] for name in source.class_names] == pytest.approx(q[at], rel=1e-5)
+        assert row["network"] == source.class_names[q[at].argmax()]
+        assert row["soft NLL"] == pytest.approx(row["KL(p || q)"] + row["entropy p"], rel=1e-5)
 
 
 def close_to(row):
     return {name: pytest.approx(value, rel=1e-12, nan_ok=True) for name, value in row.items()}
 
 
-class _StopIn(Callback):
+class _StopInTheThirdEpoch(Callback):
     """Ends a run inside an epoch, as a signal does."""
 
-    def __init__(self, epoch):
-        self.epoch = epoch
-
     def on_validation_end(self, trainer, pl_module):
-        if trainer.current_epoch == self.epoch:
+        if trainer.current_epoch == 2:
             raise KeyboardInterrupt
 
 
 def test_a_resumed_run_goes_on_under_its_id_and_both_parts_have_every_epoch_once(make_config, run_cell, monkeypatch, written):
-    from hardlabels.runs import execute
-
-    cfg = make_config("logger=wandb", "logger.group=main", "method=soft", "recipe.epochs=4")
+    cfg = make_config("logger=wandb", "logger.group=main", "logger.predictions=0", "method=soft", "recipe.epochs=4")
     with monkeypatch.context() as patch:
-        patch.setattr(execute, "RunProgress", lambda *arguments: _StopIn(2))
+        patch.setattr("hardlabels.runs.training.progress.RunProgress", _StopInTheThirdEpoch)
         with pytest.raises((KeyboardInterrupt, SystemExit)):
             run_cell(cfg)
     time.sleep(1.1)  # W&B names its folders by the second
@@ -129,7 +175,7 @@ def fail(*arguments, **settings):
 def test_a_failure_at_the_end_is_said_once_too(monkeypatch, capfd, tmp_path):
     import wandb
 
-    [logger] = make_loggers({"name": "wandb", "project": "p", "mode": "offline"}, tmp_path, CELL, "1" * 64, {})
+    logger = wandb_logger(tmp_path, CELL, "1" * 64, {}, project="p", mode="offline")
     logger.log_metrics({"epoch": 0, "x": 1.0})
     end = logger.experiment.finish
     monkeypatch.setattr(wandb.Run, "finish", fail)
@@ -143,7 +189,7 @@ KILL = """
 import os, signal, subprocess, sys
 from pathlib import Path
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.loggers import wandb_logger
+from hardlabels.runs.views.loggers import wandb_logger
 
 logger = wandb_logger(Path(sys.argv[1]), Cell("d", "r", "sls", None, 0), "0" * 64, {}, project="p", mode="offline")
 logger.log_metrics({"epoch": 0, "x": 1.0})
@@ -186,22 +232,26 @@ def test_online_is_for_those_who_are_logged_in(monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("overrides", "message"),
     [
-        ({"name": "wandb", "project": "a/b", "mode": "offline"}, "logger.project must be 1 to 128 characters"),
-        ({"name": "wandb", "project": "p", "mode": "offline", "grup": "x"}, "settings project, mode, entity, group, got 'grup'"),
-        ({"name": "tensorboard", "x": 1}, "settings none, got 'x'"),
-        ({"name": "mlflow"}, "logger must be one of csv, wandb, tensorboard, got 'mlflow'"),
+        (["logger=wandb", "logger.project=a/b", "logger.mode=offline"], "logger.project must be 1 to 128 characters"),
+        (
+            ["logger=wandb", "+logger.grup=x"],
+            "logger.grup is no setting of wandb_logger: expected one of project, mode",
+        ),
+        (["logger=tensorboard", "+logger.x=1"], "logger.x is no setting of tensorboard_logger"),
+        (["logger=wandb", "logger.predictions=-1", "logger.mode=offline"], "logger.predictions must be a whole number"),
     ],
 )
-def test_settings_that_cannot_be_are_refused_before_a_run(settings, message, tmp_path):
+def test_settings_that_cannot_be_are_refused_before_a_run(overrides, message, tmp_path, make_config):
+    settings = OmegaConf.to_container(make_config(*overrides).logger)
     with pytest.raises(InputError, match=message):
-        make_loggers(settings, tmp_path, CELL, "0" * 64, {})
+        make_loggers(settings, {"folder": tmp_path, "cell": CELL, "run_id": "0" * 64, "config": {}})
 
 
 def test_names_that_are_too_long_for_wandb_are_cut(tmp_path):
     cell = Cell("d" * 100, "r" * 100, "m" * 120, None, 0)
-    [logger] = make_loggers({"name": "wandb", "project": "p", "mode": "offline"}, tmp_path, cell, "0" * 64, {})
+    logger = wandb_logger(tmp_path, cell, "0" * 64, {}, project="p", mode="offline")
     run = logger.experiment
     assert (len(run.name), len(run.group), [len(tag) for tag in run.tags]) == (128, 128, [64, 5])
     logger.finish({})

@@ -92,7 +92,7 @@ CASES = {
     "npy: a bare pickle": ("v.npy", lambda: pickle.dumps(Bomb()), [], ["numeric arrays"]),
     "npy: one dimension": ("v.npy", npy(np.arange(3)), [], ["items x classes", "(3,)"]),
     "npy: words": ("v.npy", npy(np.array([["a", "b"]])), [], ["items x classes", "<U1"]),
-    "npy: as a long table": ("v.npy", npy(np.ones((2, 2))), ["--format", "long"], ["a long table as .csv or .parquet"]),
+    "npy: as a long table": ("v.npy", npy(np.ones((2, 2))), ["--format", "long"], ["a long table as .csv or .tsv or .parquet"]),
     # ---- JSON ----
     "json: broken": ("v.json", b'{"a": {"w": 1},\n "b" {}}', [], ["expected JSON", "line 2, column 6"]),
     "json: a key twice": ("v.json", b'{"a": {"w": 1, "w": 0}}', [], ["every key once", "'w'"]),
@@ -150,7 +150,7 @@ CASES = {
     "a folder": ("v.csv", None, [], ["expected a file", "a folder"]),
     "a pipe": ("v.csv", "pipe", [], ["expected a file", "pipe"]),
     "nothing there": ("v.csv", "nothing", [], ["No such file"]),
-    "another ending": ("v.xlsx", b"PK", [], [".csv, .npy, .parquet, .json, .jsonl", "'.xlsx'"]),
+    "another ending": ("v.xlsx", b"PK", [], [".csv, .tsv, .npy, .parquet, .json, .jsonl", "'.xlsx'"]),
     # ---- what is asked for ----
     "to: wide of counts": ("v.csv", lines("1,2", "2,1"), ["--to", "wide", "out.csv"], ["not known who voted"]),
     "to: wide of a vote twice": (

@@ -74,8 +74,8 @@ def test_it_converts(votes, kind, tmp_path, capsys):
     expected = {
         "long": "task,worker,label\na,w1,cat\n",
         "wide": "task/worker,w1,w2,w3\na,cat,cat,dog\nb,dog,dog,dog\n",
-        "counts": "task,cat,dog\na,2,1\nb,0,3\n",
-        "probs": "task,cat,dog\na,0.6666666666666666,0.3333333333333333\nb,0.0,1.0\n",
+        "counts": "task/class,cat,dog\na,2,1\nb,0,3\n",
+        "probs": "task/class,cat,dog\na,0.6666666666666666,0.3333333333333333\nb,0.0,1.0\n",
     }
     assert out.read_text().startswith(expected[kind])
 

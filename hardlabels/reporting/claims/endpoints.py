@@ -1,22 +1,41 @@
 """Claims of the main paper about endpoints: what a trained model scores."""
 
 from hardlabels.reporting.claims.claim import Claim
-from hardlabels.reporting.claims.kinds import Better, Same, Trend
+from hardlabels.reporting.claims.controls import AccuracyDestroyed, GainDestroyed
+from hardlabels.reporting.claims.effects import figure, least_gap, least_sparse_gain
+from hardlabels.reporting.claims.kinds import Better, Same
+from hardlabels.reporting.claims.quantities import ACCURACY, BRIER, ECE, ENTROPY_CORRELATION, NLL, SMOOTH_ECE
+from hardlabels.reporting.claims.subjects import against_soft
+from hardlabels.reporting.claims.trend import Trend
+from hardlabels.reporting.published import published
+from hardlabels.runs.quantity import Quantity
 
 HARD = ("sls", "multipass", "deterministic_control")
-AGAINST_SOFT = tuple(f"{method}~soft" for method in HARD)
-TABLE_2 = ("soft_nll", "hard_acc", "ece_eqmass", "ent_corr")
+TABLE_2 = (NLL, ACCURACY, ECE, ENTROPY_CORRELATION)
+DESCRIBED, BASELINE = ("sls", "soft"), ("majority", "label_smoothing")
+SMOOTH = published()["table2_main"]["facts"]["smooth_ece"]
 FEW, ALL, CONTROLS, BASELINES = "Few votes", "All votes", "Controls", "Baselines"
+REFLECTS_ENTROPY = "on evaluation items, whose K votes nobody trained on: this can only reflect their entropy"
+
+
+def farther(name: str, part: str = "full") -> Better:
+    """The test that the gain over soft labels grows with the distance of the K votes: on training items where it was measured."""
+    quantity = Quantity(name, "sparse_target_train", part)
+    return Better(
+        (quantity,), against_soft(HARD), (), "few", by="correlation", otherwise="sparse_target", caveat=REFLECTS_ENTROPY
+    )
+
 
 ENDPOINTS = (
     Claim(
         name="hard-beats-soft",
         topic=FEW,
-        says="With few votes an item, hard delivery has a lower soft NLL than soft labels: each hard method, at each K.",
+        says="With few votes per item, hard delivery has a lower soft NLL than soft labels: each hard method, at each K.",
         where="section 5.1, table 1, figure 1",
         published="12 of 12 means lower; raw p 0.031 to 0.094; Holm keeps none (5 seeds)",
         study="sparse",
-        test=Better(("soft_nll",), HARD, ("soft",), "few"),
+        test=Better((NLL,), HARD, ("soft",), "few"),
+        effect={NLL: least_sparse_gain(HARD)},
     ),
     Claim(
         name="farther-gains-more",
@@ -25,7 +44,7 @@ ENDPOINTS = (
         where="section 5.1, figure 2",
         published="per-seed Spearman about 0.05 to 0.16, always positive",
         study="sparse",
-        test=Better(("sparse_target/js_spearman",), AGAINST_SOFT, (), "few", by="correlation"),
+        test=farther("js_spearman"),
     ),
     Claim(
         name="farther-gains-more-l1",
@@ -34,7 +53,7 @@ ENDPOINTS = (
         where="figure 5",
         published="same picture",
         study="sparse",
-        test=Better(("sparse_target/l1_spearman",), AGAINST_SOFT, (), "few", by="correlation"),
+        test=farther("l1_spearman"),
         remark="Two distances between the same votes: no separate evidence.",
     ),
     Claim(
@@ -44,7 +63,7 @@ ENDPOINTS = (
         where="figure 6",
         published="noisier, largest gains in the highest bins",
         study="sparse",
-        test=Better(("sparse_target/js_spearman",), AGAINST_SOFT, (), "few", ("high_disagreement",), "correlation"),
+        test=farther("js_spearman", "high_disagreement"),
     ),
     Claim(
         name="gain-fades-with-votes",
@@ -53,7 +72,7 @@ ENDPOINTS = (
         where="section 5.1",
         published="'strongest at K = 5 and 10'; yet table 1 has the largest SLS gain at K = 50",
         study="sparse",
-        test=Trend("soft_nll", HARD, rising=False, than="soft"),
+        test=Trend(NLL, HARD, rising=False, than="soft"),
     ),
     Claim(
         name="sparse-accuracy-close",
@@ -62,7 +81,7 @@ ENDPOINTS = (
         where="section 5.1, figure 1",
         published="'remains close'",
         study="sparse",
-        test=Same(("hard_acc",), HARD, ("soft",), "few"),
+        test=Same((ACCURACY,), HARD, ("soft",), "few"),
     ),
     Claim(
         name="sparse-entropy-gain-grows",
@@ -71,7 +90,7 @@ ENDPOINTS = (
         where="section 5.1, figure 1",
         published="'modestly higher for hard delivery as K grows'",
         study="sparse",
-        test=Trend("ent_corr", HARD, rising=True, than="soft"),
+        test=Trend(ENTROPY_CORRELATION, HARD, rising=True, than="soft"),
     ),
     Claim(
         name="stale-labels-hurt",
@@ -80,7 +99,7 @@ ENDPOINTS = (
         where="section 5.1, figure 4",
         published="0.5027 → 0.5458 → 0.6054 → 0.6689",
         study="resampling",
-        test=Trend("soft_nll", ("sls", "sls,hold=5", "sls,hold=10", "sls,hold=50"), rising=True, strict=True),
+        test=Trend(NLL, ("sls", "sls,hold=5", "sls,hold=10", "sls,hold=50"), rising=True, strict=True),
     ),
     Claim(
         name="fresh-beats-stale",
@@ -89,7 +108,8 @@ ENDPOINTS = (
         where="section 5.1",
         published="all five seeds, in all three conditions",
         study="resampling",
-        test=Better(("soft_nll",), ("sls",), ("sls,hold=5", "sls,hold=10", "sls,hold=50")),
+        test=Better((NLL,), ("sls",), ("sls,hold=5", "sls,hold=10", "sls,hold=50")),
+        effect={NLL: figure("fig4_resampling")["soft_nll"][1] - figure("fig4_resampling")["soft_nll"][0]},
     ),
     Claim(
         name="full-parity",
@@ -108,7 +128,7 @@ ENDPOINTS = (
         where="table 5",
         published="0.1553 and 0.1548",
         study="main",
-        test=Same(("soft_brier",), ("sls",), ("soft",)),
+        test=Same((BRIER,), ("sls",), ("soft",)),
         remark="KL, table 5's other score, is soft NLL minus the annotators' entropy: no separate evidence, no claim.",
     ),
     Claim(
@@ -118,7 +138,7 @@ ENDPOINTS = (
         where="section 5.2, figure 3",
         published="0.019 and 0.019",
         study="main",
-        test=Same(("smooth_ece",), ("sls",), ("soft",)),
+        test=Same((SMOOTH_ECE,), ("sls",), ("soft",)),
     ),
     Claim(
         name="reliability-close",
@@ -127,7 +147,7 @@ ENDPOINTS = (
         where="figure 10",
         published="'remain close'",
         study="main",
-        test=Same(("brier_reliability",), ("sls",), ("soft",)),
+        test=Same((Quantity("brier_reliability"),), ("sls",), ("soft",)),
     ),
     Claim(
         name="resolution-higher",
@@ -136,7 +156,7 @@ ENDPOINTS = (
         where="figure 10",
         published="'slightly higher'",
         study="main",
-        test=Better(("brier_resolution",), ("sls",), ("soft",)),
+        test=Better((Quantity("brier_resolution"),), ("sls",), ("soft",)),
     ),
     Claim(
         name="family-matches-soft",
@@ -168,20 +188,20 @@ ENDPOINTS = (
     Claim(
         name="match-destroyed",
         topic=CONTROLS,
-        says="Giving every item another item's votes destroys soft NLL.",
+        says="Giving every item another item's votes destroys soft NLL: hardly any gain over the class shares remains.",
         where="section 5.2, table 3",
         published="2.2973 instead of 0.5035",
         study="family",
-        test=Better(("soft_nll",), ("sls",), ("shuffled_sls",), by="destroyed_nll"),
+        test=GainDestroyed(),
     ),
     Claim(
         name="match-destroyed-accuracy",
         topic=CONTROLS,
-        says="Giving every item another item's votes brings accuracy down to about chance.",
+        says="Giving every item another item's votes brings accuracy down to the share of the most frequent class.",
         where="section 5.2, table 3",
         published="0.12 instead of 0.87, ten classes",
         study="family",
-        test=Better(("hard_acc",), ("sls",), ("shuffled_sls",), by="destroyed_accuracy"),
+        test=AccuracyDestroyed(),
     ),
     Claim(
         name="baselines-worse",
@@ -190,7 +210,13 @@ ENDPOINTS = (
         where="section 5.2, tables 2 and 5",
         published="soft NLL 0.51 against 0.73 and 0.63",
         study="main",
-        test=Better(("soft_nll", "soft_brier", "ece_eqmass", "ent_corr"), ("sls", "soft"), ("majority", "label_smoothing")),
+        test=Better((NLL, BRIER, ECE, ENTROPY_CORRELATION), DESCRIBED, BASELINE),
+        effect={
+            NLL: least_gap("table2_main", DESCRIBED, BASELINE, 0),
+            BRIER: least_gap("table5_proper_scores", DESCRIBED, BASELINE, 1),
+            ECE: least_gap("table2_main", DESCRIBED, BASELINE, 2),
+            ENTROPY_CORRELATION: least_gap("table2_main", DESCRIBED, BASELINE, 3),
+        },
     ),
     Claim(
         name="majority-miscalibrated",
@@ -199,7 +225,8 @@ ENDPOINTS = (
         where="section 5.2, figure 3",
         published="0.082 against 0.019",
         study="main",
-        test=Better(("smooth_ece",), ("sls", "soft"), ("majority",)),
+        test=Better((SMOOTH_ECE,), DESCRIBED, ("majority",)),
+        effect={SMOOTH_ECE: SMOOTH["majority"] - SMOOTH["soft"]},
     ),
     Claim(
         name="mixup-accuracy",
@@ -208,7 +235,8 @@ ENDPOINTS = (
         where="section 5.2, table 2",
         published="0.8824; next 0.8695",
         study="main",
-        test=Better(("hard_acc",), ("mixup",), ("sls", "soft", "majority", "label_smoothing")),
+        test=Better((ACCURACY,), ("mixup",), (*DESCRIBED, *BASELINE)),
+        effect={ACCURACY: least_gap("table2_main", ["mixup"], [*DESCRIBED, *BASELINE], 1)},
     ),
     Claim(
         name="mixup-miscalibrated",
@@ -217,6 +245,10 @@ ENDPOINTS = (
         where="section 5.2, table 2",
         published="ECE 0.098 against 0.019",
         study="main",
-        test=Better(("ece_eqmass", "ent_corr"), ("sls", "soft"), ("mixup",)),
+        test=Better((ECE, ENTROPY_CORRELATION), DESCRIBED, ("mixup",)),
+        effect={
+            ECE: least_gap("table2_main", DESCRIBED, ["mixup"], 2),
+            ENTROPY_CORRELATION: least_gap("table2_main", DESCRIBED, ["mixup"], 3),
+        },
     ),
 )

@@ -1,15 +1,32 @@
 """Claims of the main paper about what lies behind the endpoints: basins, training, representations, outliers."""
 
 from hardlabels.reporting.claims.claim import Claim
+from hardlabels.reporting.claims.effects import figure, least_gap, least_gap_in_rows
 from hardlabels.reporting.claims.endpoints import HARD
 from hardlabels.reporting.claims.kinds import Better, Same
+from hardlabels.reporting.claims.quantities import BEST_EPOCH, LAMBDA_MAX, NEAR_BEST_EPOCH, TRACE, auroc
+from hardlabels.reporting.claims.subjects import Across, Pair
+from hardlabels.runs.quantity import Quantity
 
 BASINS, PATHS, OUTLIERS = "Basins", "Training and representations", "Outliers"
-CURVATURE, BOTH = ("hessian/lambda_max", "hessian/trace"), ("full", "high_disagreement")
+DISPUTED = "high_disagreement"
+CURVATURE = (LAMBDA_MAX, TRACE)
+TABLE_4 = (*CURVATURE, LAMBDA_MAX.on(DISPUTED), TRACE.on(DISPUTED))
+"""In the order of its columns."""
+
+STABILITY = figure("fig9_gradcam")
+CKA, ATTENTION = Quantity("cka", "cka"), Quantity("correlation", "gradcam")
 
 
-def _auroc(outliers: str, *detectors: str) -> tuple[str, ...]:
-    return tuple(f"ood/{outliers}/{detector}/auroc" for detector in detectors)
+def _auroc(outliers: str, *detectors: str) -> tuple[Quantity, ...]:
+    return tuple(auroc(outliers, detector) for detector in detectors)
+
+
+def _detection(
+    section: str, outliers: str, detectors: tuple[str, ...], ours: list[int], theirs: list[int]
+) -> dict[Quantity, float]:
+    """The least published difference in AUROC of each detector."""
+    return {auroc(outliers, d): least_gap_in_rows(section, [d], ours, theirs) for d in detectors}
 
 
 FIVE = ("energy", "msp", "odin", "entropy", "logit_margin")
@@ -22,7 +39,8 @@ GEOMETRY = (
         where="section 5.3, table 4",
         published="eigenvalue 105 against 242, trace 1634 against 4946 (10 seeds)",
         study="main",
-        test=Better(CURVATURE, ("sls",), ("soft",), slices=BOTH),
+        test=Better(TABLE_4, ("sls",), ("soft",)),
+        effect={quantity: least_gap("table4_hessian", ["sls_main"], ["soft"], place) for place, quantity in enumerate(TABLE_4)},
         remark="Flatness depends on the scale of the weights; read the weight norms beside it.",
     ),
     Claim(
@@ -32,7 +50,11 @@ GEOMETRY = (
         where="section 5.3, table 4",
         published="102 to 108 against 242",
         study="family",
-        test=Better(CURVATURE, HARD, ("soft",), slices=BOTH),
+        test=Better(TABLE_4, HARD, ("soft",)),
+        effect={
+            quantity: least_gap("table4_hessian", ["sls_ablation", *HARD[1:]], ["soft"], place)
+            for place, quantity in enumerate(TABLE_4)
+        },
     ),
     Claim(
         name="family-equally-flat",
@@ -50,7 +72,8 @@ GEOMETRY = (
         where="section 5.3, table 4",
         published="18.4 against 102 to 108",
         study="family",
-        test=Better(("hessian/lambda_max",), ("shuffled_sls",), HARD),
+        test=Better((LAMBDA_MAX,), ("shuffled_sls",), HARD),
+        effect={LAMBDA_MAX: least_gap("table4_hessian", ["shuffled_sls"], ["sls_ablation", *HARD[1:]], 0)},
     ),
     Claim(
         name="flatter-at-every-k",
@@ -59,7 +82,11 @@ GEOMETRY = (
         where="appendix A.3, table 6",
         published="114 against 241 at K = 5; 99 against 218 at K = 50",
         study="sparse",
-        test=Better(("hessian/lambda_max",), ("sls",), ("soft",), "few", BOTH),
+        test=Better((LAMBDA_MAX, LAMBDA_MAX.on(DISPUTED)), ("sls",), ("soft",), "few"),
+        effect={
+            LAMBDA_MAX: least_gap_in_rows("table6_sparse_lambda_max", [5, 10, 25, 50], [0], [1]),
+            LAMBDA_MAX.on(DISPUTED): least_gap_in_rows("table6_sparse_lambda_max", [5, 10, 25, 50], [2], [3]),
+        },
     ),
     Claim(
         name="separate-basins",
@@ -68,7 +95,7 @@ GEOMETRY = (
         where="section 5.3, figure 11",
         published="mean barrier 2.05",
         study="main",
-        test=Better(("barrier/barrier_interpolated_bn",), ("sls~soft",), by="barrier"),
+        test=Better((Quantity("barrier_interpolated_bn", "barrier"),), (Pair("sls", "soft"),), by="barrier"),
         remark="2.05 puts the midpoint above ln 10, which stale batch-norm statistics alone can do; see the last topic.",
     ),
     Claim(
@@ -78,7 +105,7 @@ GEOMETRY = (
         where="section 5.3, figure 7",
         published="Spearman 0.939 (0.919 to 0.953)",
         study="main",
-        test=Better(("gradient_variance/spearman",), ("sls",), by="strong_correlation"),
+        test=Better((Quantity("spearman", "gradient_variance"),), ("sls",), by="strong_correlation"),
     ),
     Claim(
         name="proposition-1",
@@ -87,7 +114,7 @@ GEOMETRY = (
         where="proposition 1",
         published="a proof",
         study="main",
-        test=Same(("gradient_variance/sampled_ratio",), ("sls",), as_number=1.0),
+        test=Same((Quantity("sampled_ratio", "gradient_variance"),), ("sls",), as_number=1.0),
         remark="A theorem needs no support; this checks the code that measures it.",
     ),
     Claim(
@@ -97,7 +124,11 @@ GEOMETRY = (
         where="figure 8",
         published="47.2 and 35.7 epochs earlier",
         study="main",
-        test=Better(("dynamics/best_epoch", "dynamics/near_best_epoch"), ("sls",), ("soft",)),
+        test=Better((BEST_EPOCH, NEAR_BEST_EPOCH), ("sls",), ("soft",)),
+        effect={
+            BEST_EPOCH: figure("fig8_dynamics")["sls_earlier_best_epoch"],
+            NEAR_BEST_EPOCH: figure("fig8_dynamics")["sls_earlier_to_95pct_of_best"],
+        },
     ),
     Claim(
         name="representations-alike",
@@ -106,7 +137,8 @@ GEOMETRY = (
         where="section 5.3, figure 12",
         published="CKA 0.920 against 0.887",
         study="main",
-        test=Better(("cka/cka",), ("sls~sls",), ("soft~soft",)),
+        test=Better((CKA,), (Across("sls"),), (Across("soft"),)),
+        effect={CKA: figure("fig12_cka")["within_method"]["sls"] - figure("fig12_cka")["within_method"]["soft"]},
         remark="n counts pairs that share no run: two seeds make one.",
     ),
     Claim(
@@ -116,7 +148,8 @@ GEOMETRY = (
         where="section 5.3, figure 9",
         published="0.901 against 0.804",
         study="main",
-        test=Better(("gradcam/correlation",), ("sls~sls",), ("soft~soft",)),
+        test=Better((ATTENTION,), (Across("sls"),), (Across("soft"),)),
+        effect={ATTENTION: STABILITY["cross_seed_stability"]["sls"] - STABILITY["cross_seed_stability"]["soft"]},
         remark="n counts pairs that share no run.",
     ),
     Claim(
@@ -126,7 +159,8 @@ GEOMETRY = (
         where="section 5.3, figure 9",
         published="0.861 against 0.756",
         study="main",
-        test=Better(("gradcam/correlation",), ("sls~sls",), ("soft~soft",), slices=("high_disagreement",)),
+        test=Better((ATTENTION.on(DISPUTED),), (Across("sls"),), (Across("soft"),)),
+        effect={ATTENTION.on(DISPUTED): STABILITY["high_entropy"]["sls"] - STABILITY["high_entropy"]["soft"]},
         remark="n counts pairs that share no run.",
     ),
     Claim(
@@ -137,6 +171,7 @@ GEOMETRY = (
         published="6 of 6 means higher; p 0.0186 for energy and ODIN",
         study="main",
         test=Better(_auroc("cifar100", *FIVE, "knn"), ("sls",), ("soft",)),
+        effect=_detection("table8_cifar100_auroc", "cifar100", (*FIVE, "knn"), [0], [1]),
     ),
     Claim(
         name="far-outliers",
@@ -146,6 +181,7 @@ GEOMETRY = (
         published="higher in all 15 means; soft labels of other seeds",
         study="family",
         test=Better(_auroc("svhn", *FIVE), HARD, ("soft",)),
+        effect=_detection("table7_svhn_auroc", "svhn", FIVE, [1, 2, 3], [0]),
         remark="The paper calls this comparison descriptive; here it is paired.",
     ),
     Claim(
@@ -156,6 +192,7 @@ GEOMETRY = (
         published="9 of 9 means higher",
         study="family",
         test=Better(_auroc("cifar100", "energy", "msp", "knn"), HARD, ("soft",)),
+        effect=_detection("table9_cifar100_family_auroc", "cifar100", ("energy", "msp", "knn"), [1, 2, 3], [0]),
     ),
     Claim(
         name="control-best-far",
@@ -165,5 +202,6 @@ GEOMETRY = (
         published="five of six",
         study="family",
         test=Better(_auroc("svhn", *FIVE), ("deterministic_control",), ("multipass", "sls", "soft")),
+        effect=_detection("table7_svhn_auroc", "svhn", FIVE, [2], [0, 1, 3]),
     ),
 )

@@ -1,33 +1,43 @@
-"""From a claim and finished runs to a verdict.
+"""From a claim and finished runs to a verdict, at each checkpoint.
 
-- *supported*: every comparison passes its test (Holm over all of them for a difference; each by itself for equality, where all
-  must hold anyway), and the study is whole. With fewer seeds than the test needs that cannot happen: exact p have a floor.
-- *contradicted*: the same tests, the same correction, the other way round: at least one comparison lies beyond doubt on the
-  wrong side (for equality: beyond the margin). A large p is no contradiction.
+A claim needs every one of its comparisons. Each is tested twice: by the exact Wilcoxon test over seeds, and by the corrected
+resampled t-test, which knows that seeds split the same items anew. Both must reject; in the paper's own regime, where its own
+test is repeated, Wilcoxon decides and the other is shown. A comparison whose corrected 1 - 2 alpha interval lies inside
+the margin differs by nothing that matters, whatever its sign: it supports nothing and contradicts nothing.
+
+- *supported*: every comparison passes at alpha. Without Holm: a claim that needs all of m tests is called true by mistake only if
+  each of them is, so the claim's level is that of one test (intersection-union).
+- *contradicted*: at least one comparison lies, by the same tests, on the wrong side (for equality: beyond the margin). There any
+  of m tests will do, so these are corrected by Holm. A large p is no contradiction.
+- *no difference*: every comparison passes or lies inside the margin, and at least one does the latter.
+- *not testable*: a comparison has no margin although the claim is one of equality; or soft labels, at its K, do not beat the
+  class shares, so that there is nothing that a delivery could preserve.
 - *inconclusive*: everything else that has numbers. Runs that are missing make every verdict inconclusive: which runs finished
   must not decide what is compared. So do methods of the claim that the study does not have.
 - *not run*: no numbers, or a study that lacks half of the methods and more: another one was made for it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-import numpy as np
-
-from hardlabels.reporting.claims.claim import Claim, Comparison, Row, Rules, Status, Verdict
-from hardlabels.reporting.claims.design import Design, label_of
-from hardlabels.reporting.published import PUBLISHED_DATA
-from hardlabels.statistics.equivalence import equivalence
-from hardlabels.statistics.holm import holm, seeds_needed
-from hardlabels.statistics.intervals import hodges_lehmann
-from hardlabels.statistics.paired import paired_test
-from hardlabels.statistics.signed_rank import exact_p, least_p, subtract
+from hardlabels.reporting.claims.claim import Claim, Comparison, Finding, Row, Test, Verdict
+from hardlabels.reporting.claims.design import Design
+from hardlabels.reporting.claims.measure import measure
+from hardlabels.reporting.claims.quantities import label_of
+from hardlabels.reporting.claims.rules import Rules
+from hardlabels.reporting.claims.sentences import listed, margins, number, reasons, spans, summary, without_luck
+from hardlabels.reporting.claims.status import WORDS, Status
+from hardlabels.reporting.claims.subjects import votes_word
+from hardlabels.runs.quantity import CHECKPOINTS, Quantity
+from hardlabels.runs.studies.commands import Commands
+from hardlabels.statistics.holm import first_step, holm, seeds_needed
+from hardlabels.statistics.power import LIMIT, Criterion, effect_out_of_reach, seeds_for_effect, smallest_effect
+from hardlabels.statistics.signed_rank import least_p, subtract
 
 TINY_P = 1e-12  # tolerance of p <= alpha: 5 / 2^n and such are exact, their sums with Holm nearly so
 
 
-def judge(
-    claim: Claim, design: Design, rules: Rules, *, study: str, words: Iterable[str] = (), probes: Iterable[str] | None = None
-) -> Verdict:
+def judge(claim: Claim, design: Design, rules: Rules, *, study: str, probes: Iterable[str] | None = None) -> Verdict:
     """The verdict on a claim.
 
     Args:
@@ -35,185 +45,189 @@ def judge(
         design: what the study set out to measure, and what there is.
         rules: level, margins, thresholds.
         study: its name, for commands.
-        words: overrides that chose the runs, for commands.
         probes: those that the study runs; a claim about another one belongs to another study. None: any.
     """
-    how = claim.test.describe(rules)
-    if design.cells[0].data != PUBLISHED_DATA and any(letter.isdigit() for letter in how["margin"]):
-        how["margin"] += f", settled for {PUBLISHED_DATA}"
-    comparisons, absent = claim.test.comparisons(design, rules), claim.test.absent(design)
-    measured = any(comparison.units for comparison in comparisons)
-    unprobed = [] if measured or probes is None else sorted(_probes(comparisons) - set(probes))
-    if not comparisons or 2 * len(absent) >= len(claim.test.subjects) or unprobed:
+    commands = Commands(study, design.records.words, design.records.places)
+    views = {checkpoint: design.at(checkpoint) for checkpoint in CHECKPOINTS}
+    comparisons = {checkpoint: claim.test.comparisons(view, rules) for checkpoint, view in views.items()}
+    measured = any(comparison.units for found in comparisons.values() for comparison in found)
+    absent = claim.test.absent(design)
+    unprobed = [] if measured or probes is None else sorted(set(claim.test.probes) - set(probes))
+    if not any(comparisons.values()) or 2 * len(absent) >= len(claim.test.subjects) or unprobed:
         lacks = absent or [f"probe {name}" for name in unprobed]
-        sentence = f"This study has no {_list(lacks)}." if lacks else "This study does not have the cells for it."
-        return Verdict(
-            claim, "not run", sentence, elsewhere=True, how=how, commands=(f"python -m hardlabels.reproduce study={claim.study}",)
+        sentence = f"This study has no {listed(lacks)}." if lacks else "This study does not have the cells for it."
+        command = commands.reproduce(design.cells[0].data, design.cells[0].recipe, claim.study)
+        finding = Finding("not run", sentence, how=_how(claim.test, rules, ()), commands=(command,))
+        return Verdict(claim, dict.fromkeys(CHECKPOINTS, finding), elsewhere=True, own_regime=design.own_regime)
+    found = {
+        checkpoint: _find(claim, claim.test, comparisons[checkpoint], absent, view, rules, commands)
+        for checkpoint, view in views.items()
+    }
+    tempered = claim.test.tempered()
+    for checkpoint, view in views.items():
+        after = [] if tempered is None else tempered.comparisons(view, rules)
+        if tempered is not None and any(comparison.units for comparison in after):
+            beside = _find(claim, tempered, after, absent, view, rules, commands)
+            sentence = f"{found[checkpoint].sentence} After one temperature: {WORDS[beside.status]} ({spans(beside.rows)})."
+            found[checkpoint] = replace(found[checkpoint], tempered=beside, sentence=sentence)
+    return Verdict(claim, found, own_regime=design.own_regime)
+
+
+def _find(
+    claim: Claim,
+    test: Test,
+    comparisons: Sequence[Comparison],
+    absent: Sequence[str],
+    design: Design,
+    rules: Rules,
+    commands: Commands,
+) -> Finding:
+    """What the runs say at the checkpoint of the design."""
+    missing, lines = _missing(comparisons, design, commands)
+    needed = seeds_needed(first_step(len(comparisons), "every"), rules.alpha)
+    if not any(comparison.units for comparison in comparisons):
+        sentence = "No numbers yet." if design.records.checkpoint == "best" else "Not measured at the last epoch."
+        return Finding(
+            "not run",
+            sentence,
+            needed=needed,
+            missing=missing,
+            commands=lines,
+            unit=test.unit,
+            how=_how(test, rules, ()),
         )
-    missing, commands = _missing(comparisons, design, study, list(words))
-    needed = seeds_needed(1 if claim.test.equal else len(comparisons), rules.alpha)
-    if not measured:
-        return Verdict(
-            claim, "not run", "No numbers yet.", needed=needed, missing=missing, commands=commands, unit=claim.test.unit, how=how
-        )
-    rows, wrong = (_same if claim.test.equal else _better)(comparisons, rules)
-    n = min(row.n for row in rows)
+    both = not design.own_regime
+    rows = [measure(comparison, alpha=rules.alpha, ratio=design.ratio, both=both) for comparison in comparisons]
+    rows = [_without_signal(row, comparison, design) for row, comparison in zip(rows, comparisons, strict=True)]
+    rows = _corrected(rows)
+    level = rules.alpha + TINY_P
+    ordered = [comparison.ordered for comparison in comparisons]
+    passes = [_passes(row, level) and in_order for row, in_order in zip(rows, ordered, strict=True)]
     whole = not missing and not absent
-    passes = all(row.adjusted <= rules.alpha + TINY_P for row in rows) and all(c.ordered for c in comparisons)
-    status: Status = "inconclusive"
-    if whole and n >= needed and passes:
-        status = "supported"
-    elif whole and wrong:
-        status = "contradicted"
-    floor = min(1.0, (1 if claim.test.equal else len(rows)) * least_p(n))
-    reasons = _reasons(status, absent, bool(missing), bool(wrong), all(c.ordered for c in comparisons))
+    status = decide(rows, passes, whole=whole, needed=needed, level=level)
+    n = min(row.n for row in rows)
+    sentences = [summary(rows, sum(passes), test.unit), *filter(None, [without_luck(rows)])]
     if n < needed:
-        reasons.insert(0, f"With n = {n} the least attainable p is {floor:.3g}: {needed} {claim.test.unit} are needed.")
-    sentence = " ".join([_summary(claim, comparisons, rows, rules.alpha), *reasons])
-    sentence = sentence[0].upper() + sentence[1:]
-    p = max(row.adjusted for row in rows)
-    return Verdict(claim, status, sentence, n, p, floor, needed, tuple(rows), missing, commands, unit=claim.test.unit, how=how)
-
-
-def _better(comparisons: list[Comparison], rules: Rules) -> tuple[list[Row], list[str]]:
-    """Rows, and the labels of those that are significantly the other way round."""
-    raw, reverse, parts = {}, {}, {}
-    for number, comparison in enumerate(comparisons):
-        key, (left, right) = str(number), comparison.sides
-        raw[key] = reverse[key] = 1.0
-        if not left:
-            continue
-        moved = {unit: value + comparison.shift for unit, value in right.items()}
-        test = paired_test(left, moved, alternative="greater" if comparison.greater else "less")
-        raw[key], parts[key] = test.p, test
-        reverse[key] = paired_test(left, moved, alternative="less" if comparison.greater else "greater").p
-    adjusted, against = holm(raw), holm(reverse)
-    rows = []
-    for number, comparison in enumerate(comparisons):
-        key = str(number)
-        agreeing = parts[key].agreeing if key in parts else 0
-        rows.append(_row(comparison, agreeing, raw[key], adjusted[key], 0.95))
-    return rows, [comparisons[int(key)].label for key, p in against.items() if p <= rules.alpha + TINY_P]
-
-
-def _same(comparisons: list[Comparison], rules: Rules) -> tuple[list[Row], list[str]]:
-    """Rows, and the labels of those that differ by more than the margin."""
-    rows, beyond = [], {}
-    for number, comparison in enumerate(comparisons):
-        left, right = comparison.sides
-        if not left:
-            rows.append(_row(comparison, 0, 1.0, 1.0, 1 - 2 * rules.alpha))
-            continue
-        differences = subtract(list(left.values()), list(right.values()))
-        margin = comparison.shift
-        p = equivalence(differences, margin, alpha=rules.alpha).p
-        above, below = (exact_p(subtract(sign * differences, margin), "greater") for sign in (1, -1))
-        beyond[str(number)] = min(above, below)
-        rows.append(_row(comparison, int((np.abs(differences) < margin).sum()), p, p, 1 - 2 * rules.alpha))
-    return rows, [comparisons[int(key)].label for key, p in holm(beyond).items() if p <= rules.alpha + TINY_P]
-
-
-def _row(comparison: Comparison, agreeing: int, p: float, adjusted: float, level: float) -> Row:
-    left, right = (list(side.values()) for side in comparison.sides)
-    n, of = len(left), len(comparison.expected)
-    if not n:
-        nothing = float("nan")
-        return Row(comparison.label, nothing, nothing, nothing, nothing, nothing, nothing, 0, 0, of, p, adjusted, comparison.note)
-    shift = hodges_lehmann(subtract(left, right), level=level)
-    means = float(np.mean(left)), float(np.mean(right))
-    numbers = (shift.value, shift.low, shift.high, shift.level)
-    return Row(comparison.label, *means, *numbers, agreeing, n, of, p, adjusted, comparison.note)
-
-
-def _summary(claim: Claim, comparisons: list[Comparison], rows: list[Row], alpha: float) -> str:
-    """The numbers, in one or two sentences."""
-    seen = [row for row in rows if row.n]
-    passed = sum(row.adjusted <= alpha + TINY_P for row in rows)
-    if len(rows) == 1:
-        (row,), (comparison,) = rows, comparisons
-        values = (
-            f"{number(row.left)} against {number(row.right)}, difference " if not row.note else f"means {row.note}; correlation "
-        )
-        interval = f"{number(row.estimate, True)} [{number(row.low, True)}, {number(row.high, True)}]"
-        counted = "within the margin" if claim.test.equal else "have the claimed sign"
-        return f"{comparison.label}: {values}{interval}; {row.agreeing} of {row.n} {claim.test.unit} {counted}, p = {row.p:.3g}."
-    if claim.test.equal:
-        spans = _spans(comparisons, rows)
-        return f"{passed} of {len(rows)} comparisons are within their margin at {alpha:g}: {spans}."
-    signs = sum(
-        (row.left > row.right + c.shift) if c.greater else (row.left < row.right + c.shift)
-        for row, c in zip(rows, comparisons, strict=True)
-        if row.n
-    )
-    unanimous = sum(row.agreeing == row.n for row in seen)
-    return (
-        f"{signs} of {len(rows)} comparisons have the claimed sign, {unanimous} with all seeds agreeing "
-        f"({_spans(comparisons, rows)}); Holm keeps {passed} of {len(rows)}."
+        floor = f"With n = {n} the least attainable p is {least_p(n):.3g}: {needed} {test.unit} are needed."
+        sentences.append(floor)
+    sentences += reasons(status, rows, absent=absent, missing=bool(missing), ordered=all(ordered), alpha=level)
+    if status == "inconclusive":
+        rows = [_with_power(row, c, claim.effect, design, rules) for row, c in zip(rows, comparisons, strict=True)]
+        sentences += _power_words(rows, claim.effect, rules, test.unit)
+    sentence = " ".join(sentences)
+    return Finding(
+        status,
+        sentence[0].upper() + sentence[1:],
+        n,
+        max(row.decides for row in rows),
+        least_p(n),
+        needed,
+        tuple(rows),
+        missing,
+        lines,
+        test.unit,
+        _how(test, rules, rows),
     )
 
 
-def _spans(comparisons: list[Comparison], rows: list[Row]) -> str:
-    """The range of mean differences, quantity by quantity."""
-    by_quantity: dict[str, list[float]] = {}
-    for comparison, row in zip(comparisons, rows, strict=True):
-        if row.n:
-            by_quantity.setdefault(comparison.quantity, []).append(row.left - row.right)
-    parts = []
-    for name, values in list(by_quantity.items())[:4]:
-        low, high = number(min(values), True), number(max(values), True)
-        parts.append(f"{label_of(name)} {low}" if low == high else f"{label_of(name)} {low} to {high}")
-    return ", ".join(parts) + (", …" if len(by_quantity) > 4 else "")
+def decide(rows: Sequence[Row], passes: Sequence[bool], *, whole: bool, needed: int, level: float) -> Status:
+    """The status, from the rows of a claim.
 
-
-def number(value: float, signed: bool = False) -> str:
-    """A number as sentences show it: four decimals, fewer where it is large, two digits where it is tiny; a true minus.
-
-    >>> number(0.50519), number(-0.0263, signed=True), number(4946.04), number(104.93), number(0.00023), number(float("nan"))
-    ('0.5052', '−0.0263', '4946', '104.9', '0.00023', '–')
+    Args:
+        rows: its comparisons, ``against`` after Holm.
+        passes: which of them are as claimed.
+        whole: whether all that the claim needs is there.
+        needed: units from which on the exact test can reject.
+        level: alpha.
     """
-    if not np.isfinite(value):
-        return "–" if np.isnan(value) else ("∞" if value > 0 else "−∞")
-    size, sign = abs(value), "+" if signed else ""
-    form = ".2g" if 0 < size < 0.001 else f".{4 if size < 10 else max(0, 4 - len(str(int(size))))}f"
-    return f"{value:{sign}{form}}".replace("-", "−")
+    if not whole:
+        return "inconclusive"
+    if any(row.against <= level and not row.untestable and not row.inside for row in rows):
+        return "contradicted"
+    if any(row.untestable for row in rows):
+        return "not testable"
+    if any(row.n < needed for row in rows):
+        return "inconclusive"
+    if all(passes):
+        return "supported"
+    immaterial = [row.kind != "equal" and row.inside for row in rows]
+    return "no difference" if all(one or other for one, other in zip(passes, immaterial, strict=True)) else "inconclusive"
 
 
-def _reasons(status: Status, absent: list[str], missing: bool, wrong: bool, ordered: bool) -> list[str]:
-    if status == "contradicted":
-        return ["Against the claim by the same rule."]
-    reasons = []
-    if missing:
-        reasons.append("Incomplete: no verdict before all of it is there.")
-    if absent:
-        reasons.append(f"The study has no {_list(absent)}, so it covers a part of the claim only.")
-    if not ordered:
-        reasons.append("The means are not in order at every step.")
-    if wrong:
-        reasons.append("What there is points the other way.")
-    return reasons
+def _passes(row: Row, level: float) -> bool:
+    """Whether a comparison is as claimed; a difference that does not matter is none."""
+    return row.decides <= level and not row.untestable and (row.kind == "equal" or not row.inside)
 
 
-def _missing(
-    comparisons: list[Comparison], design: Design, study: str, words: list[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _without_signal(row: Row, comparison: Comparison, design: Design) -> Row:
+    """The row, marked where soft labels do not beat the class shares at one of its K."""
+    for k in comparison.ks:
+        floor = design.floor(k)
+        if floor is not None and floor[0] >= floor[1]:
+            values = f"soft NLL {number(floor[0])} against {number(floor[1])}"
+            why = f"soft labels do not beat the class shares at K = {votes_word(k)} ({values})"
+            return replace(row, untestable=why)
+    return row
+
+
+def _corrected(rows: Sequence[Row]) -> list[Row]:
+    """The rows with Holm over those opposites that can be tested."""
+    p = {str(place): row.against for place, row in enumerate(rows) if row.n and not row.untestable}
+    adjusted = holm(p)
+    return [replace(row, against=adjusted.get(str(place), 1.0)) for place, row in enumerate(rows)]
+
+
+def _with_power(row: Row, comparison: Comparison, effects: Mapping[Quantity, float], design: Design, rules: Rules) -> Row:
+    if row.n < 2:
+        return row
+    d = subtract(*comparison.sides)
+    criterion = Criterion(0.0 if design.own_regime else design.ratio, alpha=rules.alpha, two_sided=False)
+    seen = smallest_effect(d, criterion, target=rules.power)
+    effect = effects.get(comparison.quantity)
+    if effect is None:
+        return replace(row, detectable=seen)
+    out_of_reach = effect <= effect_out_of_reach(d, criterion, target=rules.power)
+    seeds = None if out_of_reach else seeds_for_effect(d, effect, criterion, target=rules.power)
+    return replace(row, detectable=seen, seeds_for_effect=seeds, out_of_reach=out_of_reach)
+
+
+def _power_words(rows: Sequence[Row], effects: Mapping[Quantity, float], rules: Rules, unit: str) -> list[str]:
+    """What could have been seen, by quantity: the comparison that would have been hardest to show."""
+    seen: dict[str, float] = {}
+    for row in rows:
+        if row.detectable is not None and row.detectable < float("inf"):
+            label = label_of(Quantity.from_column(row.quantity))
+            seen[label] = max(seen.get(label, 0.0), row.detectable)
+    found = []
+    if seen:
+        sizes = ", ".join(f"{label} {number(size)}" for label, size in list(seen.items())[:4])
+        found.append(f"The smallest difference that this study could have shown ({100 * rules.power:g} % power): {sizes}.")
+    for quantity, effect in effects.items():
+        same = [row for row in rows if (row.quantity, row.slice) == (quantity.column, quantity.slice)]
+        mine = [row for row in same if row.detectable is not None]
+        if mine:
+            seeds = [row.seeds_for_effect for row in mine]
+            most = f"more than {LIMIT}" if None in seeds else str(max(s for s in seeds if s is not None))
+            takes = (
+                f"{most} {unit}" if not any(row.out_of_reach for row in mine) else "more items, not more seeds on the same ones"
+            )
+            what = label_of(quantity) + (f" ({quantity.slice.replace('_', ' ')})" if quantity.slice != "full" else "")
+            found.append(f"The published difference in {what}, {number(effect)}, would take {takes}.")
+    return found
+
+
+def _how(test: Test, rules: Rules, rows: Sequence[Row]) -> dict[str, str]:
+    return {**test.describe(rules), "margin": margins(rows) if rows else "set by the study's own numbers"}
+
+
+def _missing(comparisons: Sequence[Comparison], design: Design, commands: Commands) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What is not there, and the commands that make it: training first, then probes."""
-    lines = [
-        f"{c.label}: {len(c.expected) - len(c.units)} of {len(c.expected)}" for c in comparisons if len(c.units) < len(c.expected)
-    ]
-    if not lines:
+    short = [comparison for comparison in comparisons if comparison.missing]
+    if not short:
         return (), ()
-    tail = " ".join([f"study={study}", *words])
+    first = design.cells[0]
+    lines = tuple(f"{c.label}: {c.missing} of {len(c.expected)}" for c in short)
     if any(cell not in design.records.folders for cell in design.cells):
-        return tuple(lines), (f"python -m hardlabels.reproduce {tail}",)
-    probes = sorted(_probes([c for c in comparisons if len(c.units) < len(c.expected)]))
-    if probes:
-        return tuple(lines), (f"python -m hardlabels.diagnose {tail} probe={','.join(probes)}",)
-    return tuple(lines), ()
-
-
-def _probes(comparisons: list[Comparison]) -> set[str]:
-    return {c.quantity.split("/")[0] for c in comparisons if "/" in c.quantity}
-
-
-def _list(names: list[str]) -> str:
-    return ", ".join(dict.fromkeys(names))
+        return lines, (commands.reproduce(first.data, first.recipe),)
+    probes = sorted({c.quantity.probe for c in short if c.quantity.probe})
+    return lines, (commands.probe(probes, first.data, first.recipe),) if probes else ()

@@ -1,236 +1,189 @@
-"""The kinds of test that claims are made of: better, the same, a trend. Each says which comparisons it takes."""
+"""The kinds of test that most claims are made of: better, and the same. Each says which comparisons it takes."""
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
 
-from hardlabels.reporting.claims.claim import Comparison, Rules
-from hardlabels.reporting.claims.design import ACROSS, Design, higher_is_better, label_of
+from hardlabels.reporting.claims.claim import Comparison, Test
+from hardlabels.reporting.claims.design import Design, Votes
+from hardlabels.reporting.claims.quantities import KL, NLL, NLL_T, higher_is_better, label_of
+from hardlabels.reporting.claims.rules import Rules
+from hardlabels.reporting.claims.subjects import Across, Subject, names, votes_word
+from hardlabels.runs.quantity import Quantity
 
-Votes: TypeAlias = Literal["all", "few"]
+BOTH_TESTS = "exact Wilcoxon and corrected resampled t-test"
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where one comparison stands: number of votes, both sides, quantity."""
+
+    k: float
+    subject: Subject
+    other: Subject | None
+    quantity: Quantity
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Every quantity, on every slice, at every K, of each method against each of the others.
+    """Every quantity, at every K, of each subject against each of the others.
 
     Args:
-        quantities: names in the records.
+        quantities: what is compared, each on its slice.
         methods: the left side.
         than: the right side; empty where the right side is a number.
-        votes: at K = all, or at each smaller K of the study.
-        slices: of the evaluation items.
+        votes: at all votes, at each smaller K of the study, or at both.
     """
 
-    quantities: tuple[str, ...]
-    methods: tuple[str, ...]
-    than: tuple[str, ...] = ()
+    quantities: tuple[Quantity, ...]
+    methods: tuple[Subject, ...]
+    than: tuple[Subject, ...] = ()
     votes: Votes = "all"
-    slices: tuple[str, ...] = ("full",)
 
     @property
     def unit(self) -> str:
         """What one observation is."""
-        return "disjoint pairs of seeds" if any(map(_is_across, self.methods)) else "seeds"
+        return "disjoint pairs of seeds" if any(isinstance(subject, Across) for subject in self.methods) else "seeds"
 
     @property
-    def subjects(self) -> tuple[str, ...]:
+    def subjects(self) -> tuple[Subject, ...]:
         """Both sides."""
         return *self.methods, *self.than
 
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """What measures the quantities."""
+        return tuple(dict.fromkeys(quantity.probe for quantity in self.quantities if quantity.probe))
+
     def absent(self, design: Design) -> list[str]:
         """Methods that the study lacks at a K where it has others."""
-        return _lacking(self.subjects, design, design.budgets(self.votes))
+        return design.lacking(self.subjects, design.budgets(self.votes))
 
-    def points(self, design: Design) -> Iterator[tuple[float, str, str, str, str]]:
-        """(K, method, other, quantity, slice) of every comparison that the study can make."""
-        product = itertools.product(design.budgets(self.votes), self.methods, self.than or ("",), self.quantities, self.slices)
-        for k, method, other, name, part in product:
-            if design.has(method, k) and (not other or design.has(other, k)):
-                yield k, method, other, name, part
+    def points(self, design: Design) -> Iterator[Point]:
+        """Every comparison that the study can make."""
+        for k, subject, other, quantity in itertools.product(
+            design.budgets(self.votes), self.methods, self.than or (None,), self.quantities
+        ):
+            if design.has(subject, k) and (other is None or design.has(other, k)):
+                yield Point(k, subject, other, quantity)
 
-    def compare(self, design: Design, point: tuple[float, str, str, str, str], constant: float, **claim: Any) -> Comparison:
-        """The comparison at a point; without another method, against a constant."""
-        k, method, other, name, part = point
-        units = design.units(method, k)
-        if other:
-            units = tuple(unit for unit in units if unit in design.units(other, k))
-        left = design.values(name, method, k, part)
-        right = design.values(name, other, k, part) if other else dict.fromkeys(units, constant)
-        return Comparison(self._label(point), name, left, right, expected=units, **claim)
+    def compare(self, design: Design, point: Point, constant: float, **claim: Any) -> Comparison:
+        """The comparison at a point; without another subject, against a constant."""
+        units = design.units(point.subject, point.k)
+        left = design.values(point.quantity, point.subject, point.k)
+        right = dict.fromkeys(units, constant)
+        if point.other is not None:
+            units = tuple(unit for unit in units if unit in design.units(point.other, point.k))
+            right = design.values(point.quantity, point.other, point.k)
+        sides: Any = {"left": left, "right": right, "expected": units, "unselected": self._unselected(design, point, units)}
+        return Comparison(self._label(point), point.quantity, ks=(point.k,), **sides, **claim)
 
-    def _label(self, point: tuple[float, str, str, str, str]) -> str:
-        k, method, other, name, part = point
-        words = [label_of(name), f"{_name(method)} − {_name(other)}" if other else _name(method)]
-        words += [part.replace("_", " ")] if part != "full" else []
-        words += [f"K = {k:g}"] if self.votes == "few" else []
+    def _unselected(self, design: Design, point: Point, units: tuple[int, ...]) -> float | None:
+        """The mean difference at the epochs that the other seeds choose; None where that is not known of every unit."""
+        if point.other is None:
+            return None
+        left, right = (design.unselected(point.quantity, subject, point.k) for subject in (point.subject, point.other))
+        known = [left[unit] - right[unit] for unit in units if unit in left and unit in right]
+        return float(np.mean(known)) if known and len(known) == len(units) else None
+
+    def margin_subject(self, point: Point) -> Subject:
+        """Whose across-seed SD is the scale of a margin: that of soft labels, or of pairs of them."""
+        return Across("soft") if isinstance(point.subject, Across) else "soft"
+
+    def _label(self, point: Point) -> str:
+        sides = str(point.subject) if point.other is None else f"{point.subject} − {point.other}"
+        words = [label_of(point.quantity), sides]
+        words += [point.quantity.slice.replace("_", " ")] if point.quantity.slice != "full" else []
+        words += [f"K = {votes_word(point.k)}"] if self.votes != "all" else []
         return ", ".join(words)
+
+    def _tempered(self) -> Any:
+        # KL is soft NLL less the entropy of the same items, which no difference of two methods sees.
+        slices = [quantity.slice for quantity in self.quantities if quantity.on("full") in (NLL, KL)]
+        return replace(self, quantities=tuple(NLL_T.on(part) for part in slices)) if slices else None
 
 
 @dataclass(frozen=True)
 class Better(_Pairs):
-    """Each method is better than each other one: exact one-sided paired Wilcoxon tests, Holm over all of them.
+    """Each subject is better than each other one.
 
     Args:
-        by: a name in ``Rules.thresholds``: better by at least that; without other methods, better than that.
+        by: a name in ``Rules.thresholds``: better by at least that; without other subjects, better than that.
+        otherwise: a probe that measures the same on other items, for studies that have not measured the first.
+        caveat: what is to be said of the other probe's numbers.
     """
 
     by: str = ""
-    equal = False
+    otherwise: str = ""
+    caveat: str = ""
 
     def comparisons(self, design: Design, rules: Rules) -> list[Comparison]:
-        """All of them, in the order K, method, other, quantity, slice."""
+        """All of them, in the order K, subject, other, quantity."""
+        found = self._comparisons(design, rules)
+        if self.otherwise and not any(comparison.units for comparison in found):
+            other = replace(self, quantities=tuple(replace(q, probe=self.otherwise) for q in self.quantities), otherwise="")
+            instead = other._comparisons(design, rules)
+            if any(comparison.units for comparison in instead):
+                return [replace(comparison, note=self.caveat) for comparison in instead]
+        return found
+
+    def _comparisons(self, design: Design, rules: Rules) -> list[Comparison]:
         least = rules.threshold(self.by) if self.by else 0.0
         found = []
         for point in self.points(design):
-            greater = higher_is_better(point[3])
-            shift = (least if greater else -least) if self.than else 0.0
-            found.append(self.compare(design, point, least, greater=greater, shift=shift))
+            greater = higher_is_better(point.quantity)
+            claim: dict[str, Any] = {"kind": "greater" if greater else "less"}
+            if self.than and self.by:
+                claim["shift"] = least if greater else -least
+            elif self.than:
+                claim["margin"] = rules.margin(point.quantity, design, point.k, self.margin_subject(point))
+            found.append(self.compare(design, point, least, **claim))
         return found
 
     def describe(self, rules: Rules) -> dict[str, str]:
         """In words."""
-        against = (
-            f"{_names(self.methods)} against {_names(self.than)}" if self.than else f"{_names(self.methods)} against a number"
-        )
-        ways = {f"{label_of(name)} {'higher' if higher_is_better(name) else 'lower'}": None for name in self.quantities}
-        margin = f"{'by at least' if self.than else 'above'} {rules.threshold(self.by):g}" if self.by else "none: any difference"
-        test = f"one-sided exact Wilcoxon, {against}, paired by {self.unit}, Holm"
-        return {"test": test, "direction": "; ".join(ways), "margin": margin}
+        against = names(self.than) if self.than else f"{rules.threshold(self.by):g}"
+        ways = {
+            f"{label_of(quantity)} {'higher' if higher_is_better(quantity) else 'lower'}": None for quantity in self.quantities
+        }
+        by = f", by at least {rules.threshold(self.by):g}" if self.than and self.by else ""
+        test = f"{BOTH_TESTS}, one-sided, {names(self.methods)} against {against}, paired by {self.unit}"
+        return {"test": test, "direction": "; ".join(ways) + by}
+
+    def tempered(self) -> Test | None:
+        """On soft NLL after one temperature."""
+        tempered: Test | None = self._tempered()
+        return tempered
 
 
 @dataclass(frozen=True)
 class Same(_Pairs):
-    """Each method matches each other one within the margin of the quantity: two one-sided exact tests (TOST).
+    """Each subject matches each other one within the margin of the quantity: two one-sided tests (TOST).
 
     Args:
-        as_number: what it is compared with, where there is no other method.
+        as_number: what it is compared with, where there is no other subject.
     """
 
     as_number: float = 0.0
-    equal = True
 
     def comparisons(self, design: Design, rules: Rules) -> list[Comparison]:
-        """All of them; ``shift`` is the margin."""
-        points = list(self.points(design))
-        return [self.compare(design, p, self.as_number, greater=True, shift=rules.margin(p[3])) for p in points]
-
-    def describe(self, rules: Rules) -> dict[str, str]:
-        """In words."""
-        against = _names(self.than) if self.than else f"{self.as_number:g}"
-        margins = {f"{label_of(name)} ±{rules.margin(name):g}": None for name in self.quantities}
-        test = f"equivalence, two one-sided exact Wilcoxon, {_names(self.methods)} against {against}, paired by seed"
-        return {"test": test, "direction": "no difference", "margin": "; ".join(margins)}
-
-
-@dataclass(frozen=True)
-class Trend:
-    r"""A quantity rises (or falls) along an order: the Spearman correlation of value and place, one a seed, lies above (below) 0.
-
-    Along ``methods`` with all votes; or, with ``than``, the gain of each method over ``than`` along the K of the study.
-
-    Args:
-        quantity: its name in the records.
-        methods: in the order claimed; or each on its own, with ``than``.
-        rising: the claim.
-        than: the method over which there is a gain.
-        strict: the means over seeds must be in order at every step as well.
-    """
-
-    quantity: str
-    methods: tuple[str, ...]
-    rising: bool
-    than: str = ""
-    strict: bool = False
-    equal = False
-    unit = "seeds"
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        """All methods."""
-        return (*self.methods, self.than) if self.than else self.methods
-
-    def absent(self, design: Design) -> list[str]:
-        """Methods that the study lacks."""
-        return _lacking(self.subjects, design, design.budgets("few" if self.than else "all"))
-
-    def comparisons(self, design: Design, rules: Rules) -> list[Comparison]:
-        """One of the methods in order; or one a method, along K. None where there are fewer than three steps."""
-        if not self.than:
-            steps = [method for method in self.methods if design.has(method, np.inf)]
-            series = [design.values(self.quantity, method, np.inf, "full") for method in steps]
-            return self._along("along " + ", ".join(map(_name, steps)), series, [design.units(m, np.inf) for m in steps])
-        ks, found = design.budgets("few"), []
-        sign = 1 if higher_is_better(self.quantity) else -1
-        for method in self.methods:
-            if not all(design.has(subject, k) for k in ks for subject in (method, self.than)):
-                continue
-            sides = [[design.values(self.quantity, subject, k, "full") for subject in (method, self.than)] for k in ks]
-            series = [{unit: sign * (a[unit] - b[unit]) for unit in a if unit in b} for a, b in sides]
-            units = [design.units(subject, k) for k in ks for subject in (method, self.than)]
-            found += self._along(f"gain of {_name(method)} over {_name(self.than)}, K = {_numbers(ks)}", series, units)
+        """All of them."""
+        found = []
+        for point in self.points(design):
+            margin = rules.margin(point.quantity, design, point.k, self.margin_subject(point))
+            found.append(self.compare(design, point, self.as_number, kind="equal", margin=margin))
         return found
 
     def describe(self, rules: Rules) -> dict[str, str]:
         """In words."""
-        what = f"{label_of(self.quantity)}, {'gain along K' if self.than else 'along ' + _names(self.methods)}"
-        order = "rising" if self.rising else "falling"
-        test = f"one-sided exact Wilcoxon of per-seed Spearman correlations, {what}"
-        return {"test": test, "direction": order + (", at every step of the means" if self.strict else ""), "margin": "none"}
+        against = names(self.than) if self.than else f"{self.as_number:g}"
+        test = f"equivalence, two one-sided tests each ({BOTH_TESTS}), {names(self.methods)} against {against}, paired by seed"
+        return {"test": test, "direction": "no difference"}
 
-    def _along(self, label: str, series: list[dict[int, float]], units: list[tuple[int, ...]]) -> list[Comparison]:
-        if len(series) < 3:
-            return []
-        expected = tuple(unit for unit in units[0] if all(unit in other for other in units))
-        common = [unit for unit in expected if all(unit in values for values in series)]
-        left = {unit: trend([values[unit] for values in series]) for unit in common}
-        means = [float(np.mean([values[unit] for unit in common])) for values in series] if common else []
-        steps = np.diff(means) if self.rising else -np.diff(means)
-        note = " → ".join(f"{mean:.4f}" for mean in means)
-        zero = dict.fromkeys(expected, 0.0)
-        ordered = bool((steps > 0).all()) or not self.strict
-        return [
-            Comparison(
-                f"{label_of(self.quantity)}, {label}", self.quantity, left, zero, self.rising, 0.0, expected, ordered, note
-            )
-        ]
-
-
-def trend(values: list[float]) -> float:
-    """Spearman correlation of values with their places; 0 where they are all equal.
-
-    >>> trend([0.50, 0.54, 0.60, 0.66]), trend([1.0, 1.0, 1.0])
-    (1.0, 0.0)
-    """
-    return round(float(spearmanr(range(len(values)), values).statistic), 12) if np.ptp(values) else 0.0
-
-
-def _lacking(subjects: tuple[str, ...], design: Design, ks: list[float]) -> list[str]:
-    """One name for each subject that is not there at every K: of a pair, the method that is missing."""
-    absent = [subject for subject in subjects if not ks or not all(design.has(subject, k) for k in ks)]
-    return [
-        next((one for one in subject.split(ACROSS) if not all(design.has(one, k) for k in ks)), _name(subject))
-        for subject in absent
-    ]
-
-
-def _name(subject: str) -> str:
-    first, _, second = subject.partition(ACROSS)
-    return first if not second else f"{first} across seeds" if first == second else f"{first} and {second}"
-
-
-def _names(subjects: tuple[str, ...]) -> str:
-    return ", ".join(map(_name, subjects))
-
-
-def _numbers(ks: list[float]) -> str:
-    return ", ".join(f"{k:g}" for k in ks)
-
-
-def _is_across(subject: str) -> bool:
-    first, _, second = subject.partition(ACROSS)
-    return first == second
+    def tempered(self) -> Test | None:
+        """On soft NLL after one temperature."""
+        tempered: Test | None = self._tempered()
+        return tempered

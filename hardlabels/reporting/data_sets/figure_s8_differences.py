@@ -6,10 +6,12 @@ import pandas as pd
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.data_sets.panels import lowest, missing_from, panels
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import colour, count_word, label, mark, styled
-from hardlabels.reporting.tables.sheet import ALL, Sheet, method_key, methods_in
+from hardlabels.reporting.tables.sheet import Sheet, method_key, methods_in
+from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.records import Records
 from hardlabels.statistics.intervals import hodges_lehmann
 
@@ -17,11 +19,14 @@ REFERENCE = "soft"
 LINEAR = 0.01
 """The axis is linear up to this difference, in nat, and logarithmic beyond: majority labels may lie a hundred times further."""
 
-COLUMNS = ["data", "method", "estimate", "low", "high", "level", "n"]
+COLUMNS = ["data", "method", "estimate", "low", "high", "level", "n", "tempered"]
 
 
 def prepare_differences(groups: Mapping[str, Records]) -> pd.DataFrame:
-    """One row a data set and method: the difference of soft NLL to soft labels, all votes, paired by seed, with its interval."""
+    """One row per data set and method: the difference of soft NLL to soft labels, all votes, paired by seed, with its interval.
+
+    ``tempered`` is the estimate after one temperature each; NaN where it is not known.
+    """
     rows = []
     for name, records in groups.items():
         sheet = Sheet(records, "main", seeds=10)
@@ -29,7 +34,9 @@ def prepare_differences(groups: Mapping[str, Records]) -> pd.DataFrame:
             test = sheet.test("soft_nll", method, REFERENCE, "two-sided") if method != REFERENCE else None
             if test is not None:
                 found = hodges_lehmann(test.differences)
-                rows.append((name, method, found.value, found.low, found.high, found.level, found.n))
+                after = sheet.test("soft_nll_t", method, REFERENCE, "two-sided")
+                tempered = float("nan") if after is None else hodges_lehmann(after.differences).value
+                rows.append((name, method, found.value, found.low, found.high, found.level, found.n, tempered))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -45,6 +52,7 @@ def draw_differences(numbers: pd.DataFrame) -> Canvas:
             place, tint = methods.index(row.method), colour(row.method)
             axis.plot([row.low, row.high], [place, place], linewidth=1.6, color=tint)
             axis.plot(row.estimate, place, mark(row.method), markersize=5, color=tint)
+            axis.plot(row.tempered, place, mark(row.method), markersize=6, color=tint, markerfacecolor="none")
         axis.set_yticks(range(len(methods)), [label(method) for method in methods])
         axis.set_ylim(len(methods) - 0.5, -0.5)
         axis.set_xscale("symlog", linthresh=LINEAR)
@@ -65,9 +73,10 @@ def differences(groups: Mapping[str, Records]) -> Figure:
     level = numbers["level"].min() if len(numbers) else 0.95
     short = f" ({100 * level:.4g} % is the most that the fewest seeds can attain)" if level < 0.95 else ""
     caption = (
-        f"Soft NLL of each method minus that of {REFERENCE} labels, paired by seed; all votes, best checkpoint, all evaluation "
+        f"Soft NLL of each method minus that of {REFERENCE} labels, paired by seed; all votes, {BOTH}, all evaluation "
         f"items, {count_word(numbers['n'])}. Left of zero the method is better. Dots: Hodges-Lehmann estimate; bars: exact 95 % "
-        f"signed-rank interval over seeds{short}. The axis is linear to ±{LINEAR:g} nat and logarithmic beyond."
+        f"signed-rank interval over seeds{short}. Hollow: the estimate after one temperature each. The axis is linear to "
+        f"±{LINEAR:g} nat and logarithmic beyond."
     )
     notes = missing_from(list(groups), numbers["data"], f"pair of {REFERENCE} and another method with all votes")
     draw = (lambda: draw_differences(numbers)) if len(numbers) else None
@@ -76,5 +85,5 @@ def differences(groups: Mapping[str, Records]) -> Figure:
 
 def _limits(numbers: pd.DataFrame) -> tuple[float, float]:
     """All intervals with some room, and zero well inside."""
-    low, high = numbers["low"].min(), numbers["high"].max()
+    low, high = numbers[["low", "tempered"]].min().min(), numbers[["high", "tempered"]].max().max()
     return min(1.6 * low, -2 * LINEAR), max(1.6 * high, 2 * LINEAR)

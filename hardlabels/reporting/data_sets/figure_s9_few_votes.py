@@ -1,4 +1,4 @@
-"""Figure S9: soft NLL against the number of votes an item, on every data set."""
+"""Figure S9: soft NLL against the number of votes per item, on every data set."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,13 @@ import pandas as pd
 from matplotlib.figure import Figure as Canvas
 from scipy.stats import t
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.data_sets.panels import leftmost, lowest, missing_from, panels
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.figure1_sparse_sweep import COLUMNS, prepare_sparse_sweep
 from hardlabels.reporting.figures.style import colour, count_word, label, legend_below, mark, styled
-from hardlabels.reporting.tables.sheet import ALL, method_key, votes_word
+from hardlabels.reporting.tables.sheet import method_key
+from hardlabels.reporting.tables.wording import ALL, votes_word
 from hardlabels.runs.records import Records
 
 METRIC = "soft_nll"
@@ -49,7 +51,7 @@ def draw_few_votes(numbers: pd.DataFrame) -> Canvas:
         axis.set_xticks(range(len(ks)), [votes_word(k) for k in ks])
         axis.set_xlim(-0.5, len(ks) - 0.5)
     for axis in lowest(axes):
-        axis.set_xlabel("votes an item, K")
+        axis.set_xlabel("votes per item, K")
     for axis in leftmost(axes):
         axis.set_ylabel("soft NLL ↓")
     legend_below(figure, next(iter(axes.values())))
@@ -60,9 +62,9 @@ def few_votes(groups: Mapping[str, Records]) -> Figure:
     """The figure."""
     numbers = prepare_few_votes(groups)
     caption = (
-        "Soft NLL (lower is better) against K, the votes an item that training sees; evaluation uses all votes. Best checkpoint, "
-        f"all evaluation items, {count_word(numbers['n'])}; bars: 95 % t interval of the mean over seeds."
+        "Soft NLL (lower is better) against K, the votes per item that training sees; evaluation uses all votes. "
+        f"{BOTH.capitalize()}, all evaluation items, {count_word(numbers['n'])}; bars: 95 % t interval of the mean over seeds."
     )
-    notes = missing_from(list(groups), numbers["data"], "runs with few votes an item")
+    notes = missing_from(list(groups), numbers["data"], "runs with few votes per item")
     draw = (lambda: draw_few_votes(numbers)) if len(numbers) else None
-    return Figure("S9", "Few votes an item, by data set", caption, notes, draw)
+    return Figure("S9", "Few votes per item, by data set", caption, notes, draw)

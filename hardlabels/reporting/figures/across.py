@@ -5,7 +5,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from hardlabels.reporting.figures.style import label, places, strip
-from hardlabels.reporting.tables.sheet import ALL, method_key
+from hardlabels.reporting.tables.sheet import method_key
+from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.records import Records
 
 COLUMNS = ["kind", "method", "slice", "value"]
@@ -20,7 +21,7 @@ def prepare_across(records: Records, probe: str, name: str, slices: tuple[str, .
         name: of the value.
         slices: which to keep.
     """
-    pairs = records.pairs
+    pairs = records.seen_pairs
     rows = pairs[(pairs["probe"] == probe) & (pairs["name"] == name) & pairs["slice"].isin(slices)]
     rows = rows[(rows["K_a"] == ALL) & (rows["K_b"] == ALL)].dropna(subset="value")
     kinds = [

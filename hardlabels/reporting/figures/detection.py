@@ -17,7 +17,7 @@ def saved_detection(records: Records) -> dict[Cell, dict[tuple[str, str], dict[s
     found = {}
     for cell in sorted(records.folders, key=lambda c: (method_key(c.method), c.seed)):
         if cell.K is None:
-            arrays = run_arrays(records.folders[cell], PROBE)
+            arrays = run_arrays(records.folders[cell], PROBE, records.checkpoint)
             parts: dict[tuple[str, str], dict[str, np.ndarray]] = {}
             for name, array in arrays.items():
                 outliers, detector, quantity = name.split("/")

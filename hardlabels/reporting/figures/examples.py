@@ -11,7 +11,8 @@ from scipy.special import softmax, xlogy
 from hardlabels.reporting.figures.style import ANNOTATORS, WIDTH, canvas, colour, label, legend_below
 from hardlabels.reporting.figures.texts import cut, show_text
 from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
-from hardlabels.reporting.tables.sheet import ALL, Sheet
+from hardlabels.reporting.tables.sheet import Sheet
+from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import Records
@@ -183,7 +184,9 @@ def _matched(records: Records, methods: Sequence[str]) -> tuple[list[Cell], list
         if not set(methods) <= set(found):
             continue
         cells = [found[method] for method in methods] or [found[min(found)]]
-        saved = [one for cell in cells if (one := predictions_of(FinishedRun(records.folders[cell]))) is not None]
+        saved = [
+            one for cell in cells if (one := predictions_of(FinishedRun(records.folders[cell]), records.checkpoint)) is not None
+        ]
         if len(saved) == len(cells) and all(np.array_equal(one["index"], saved[0]["index"]) for one in saved):
             return cells, saved
     return [], []

@@ -15,7 +15,9 @@ class Figure:
         title: a few words.
         caption: what is shown, of which checkpoint and items, n, and what the bars and bands are.
         notes: what is missing, with the command that fills it, and the paper's numbers.
-        draw: makes the picture; None when there is nothing to draw. Then ``notes`` say what to run.
+        draw: makes the picture of the selected epoch; None when there is nothing to draw. Then ``notes`` say what to run.
+        draw_last: makes that of the last epoch; None when there is nothing to draw.
+        timeless: whether it is about no single network, so that there is one picture.
     """
 
     number: str
@@ -23,3 +25,5 @@ class Figure:
     caption: str
     notes: list[str] = field(default_factory=list)
     draw: Callable[[], Canvas] | None = None
+    draw_last: Callable[[], Canvas] | None = None
+    timeless: bool = False

@@ -4,9 +4,11 @@ import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
 from hardlabels.metrics import METRICS
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, count_word, label, mark, mean_sd, places, styled
-from hardlabels.reporting.tables.sheet import ALL, Sheet, heading
+from hardlabels.reporting.tables.sheet import Sheet
+from hardlabels.reporting.tables.wording import ALL, heading
 from hardlabels.runs.records import Records
 
 PARTS = ("brier_reliability", "brier_resolution", "brier_uncertainty")
@@ -46,7 +48,7 @@ def brier(records: Records) -> Figure:
     n = count_word(numbers["n"])
     caption = (
         f"{', '.join(METRICS[part].label for part in PARTS)}: 15 bins of equal mass a class, summed over classes. All votes, "
-        f"best checkpoint, all evaluation items, {n}; bars: SD over seeds. Uncertainty is the data's; no model changes it."
+        f"{BOTH}, all evaluation items, {n}; bars: SD over seeds. Uncertainty is the data's; no model changes it."
     )
-    notes = ["Reliability - resolution + uncertainty is the soft Brier score of the bin means.", *sheet.notes()]
+    notes = ["Reliability − resolution + uncertainty is the soft Brier score of the bin means.", *sheet.notes()]
     return Figure("10", "Brier decomposition", caption, notes, (lambda: draw_brier(numbers)) if len(numbers) else None)

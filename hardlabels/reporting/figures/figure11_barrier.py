@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, legend_below, styled
 from hardlabels.reporting.published import published
@@ -89,7 +90,7 @@ def barrier(records: Records) -> Figure:
         sheet.entry("soft_nll", "sls")
         sheet.entry("soft_nll", "soft")
     caption = (
-        "Soft NLL on the straight line between two best checkpoints, on the evaluation items of both, all votes: thin a pair, "
+        f"Soft NLL on the straight line between two networks ({BOTH}), on the evaluation items of both, all votes: thin a pair, "
         "bold their mean. The sls – soft pairs share a seed; those of one method do not and are the control. Left: BN statistics "
         "are averaged like weights; right: computed anew at every point."
     )

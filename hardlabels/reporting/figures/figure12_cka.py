@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.across import means, prepare_across, strips
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, styled
@@ -40,7 +41,7 @@ def cka(records: Records) -> Figure:
     plain = numbers[numbers["estimator"] == "cka"]
     caption = (
         "Linear CKA of penultimate features between runs of different seeds (unless it says same seed), on the items that "
-        f"neither trained on; best checkpoints, all votes, {len(plain)} pairs: a dot each, lines are means. The plain estimator "
+        f"neither trained on; {BOTH}, all votes, {len(plain)} pairs: a dot each, lines are means. The plain estimator "
         "grows with the ratio of features to items; the debiased one does not. Pairs share runs and are not independent."
     )
     if numbers.empty:

@@ -1,16 +1,19 @@
-"""Figure 1: metrics against the number of votes an item."""
+"""Figure 1: metrics against the number of votes per item."""
 
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
-from hardlabels.metrics import METRICS
+from hardlabels.reporting.checkpoints import BOTH
+from hardlabels.reporting.claims.quantities import label_of
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, count_word, label, legend_below, mark, mean_sd, styled
 from hardlabels.reporting.published import published
-from hardlabels.reporting.tables.sheet import ALL, HARD_DELIVERY, Sheet, heading, method_key, votes_word
+from hardlabels.reporting.tables.sheet import HARD_DELIVERY, Sheet, method_key
+from hardlabels.reporting.tables.wording import ALL, heading, votes_word
+from hardlabels.runs.quantity import Quantity
 from hardlabels.runs.records import Records
 
-PANELS = ("soft_nll", "hard_acc", "ece_eqmass", "ent_corr")
+PANELS = ("soft_nll", "soft_nll_t", "hard_acc", "ece_eqmass", "ece_votes", "ent_corr")
 METHODS = ("soft", *HARD_DELIVERY)
 COLUMNS = ["metric", "method", "K", "mean", "sd", "n", "published"]
 
@@ -28,7 +31,7 @@ def prepare_sparse_sweep(records: Records) -> pd.DataFrame:
                 values = sheet.values(metric, method, k)
                 if not values or "," in method:  # variants have figure 4
                     continue
-                known = metric == "soft_nll" and sheet.group.published and method in METHODS and k in paper["K"]
+                known = metric == "soft_nll" and sheet.group.own_regime and method in METHODS and k in paper["K"]
                 number = paper[method]["nll"][paper["K"].index(k)] if known else float("nan")
                 rows.append((metric, method, k, *mean_sd(list(values.values())), len(values), number))
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -37,7 +40,7 @@ def prepare_sparse_sweep(records: Records) -> pd.DataFrame:
 @styled
 def draw_sparse_sweep(numbers: pd.DataFrame) -> Canvas:
     """A panel a metric, a line a method, SD as bars; hollow marks are the published means."""
-    figure, axes = canvas(2, 2, height=5.2)
+    figure, axes = canvas(3, 2, height=7.4)
     ks = sorted(numbers["K"].unique())
     methods = sorted(numbers["method"].unique(), key=method_key)
     for axis, metric in zip(axes.flat, PANELS, strict=True):
@@ -53,7 +56,7 @@ def draw_sparse_sweep(numbers: pd.DataFrame) -> Canvas:
         axis.set_xlim(-0.5, len(ks) - 0.5)
         axis.set_title(heading(metric))
     for axis in axes[-1]:
-        axis.set_xlabel("votes an item in training, K")
+        axis.set_xlabel("votes per item in training, K")
     legend_below(figure, axes[0, 0])
     return figure
 
@@ -67,11 +70,11 @@ def sparse_sweep(records: Records) -> Figure:
             sheet.entry("soft_nll", method, k)
     n = count_word(numbers["n"])
     caption = (
-        f"{', '.join(METRICS[name].label for name in PANELS)} against K, the votes an item that training sees; evaluation "
-        f"uses all votes. Best checkpoint, all evaluation items, {n}; bars: SD over seeds. ↓ lower, ↑ higher is better."
+        f"{', '.join(label_of(Quantity(name)) for name in PANELS)} against K, the votes per item that training sees; evaluation "
+        f"uses all votes. {BOTH.capitalize()}, all evaluation items, {n}; bars: SD over seeds. ↓ lower, ↑ higher is better."
     )
     if numbers["published"].notna().any():
         caption += " Hollow marks: the paper's means."
     finite = numbers[numbers["K"] != ALL]
-    notes = sheet.notes() if len(finite) else ["Nothing with few votes an item yet.", *sheet.notes()]
-    return Figure("1", "Few votes an item", caption, notes, (lambda: draw_sparse_sweep(numbers)) if len(finite) else None)
+    notes = sheet.notes() if len(finite) else ["Nothing with few votes per item yet.", *sheet.notes()]
+    return Figure("1", "Few votes per item", caption, notes, (lambda: draw_sparse_sweep(numbers)) if len(finite) else None)

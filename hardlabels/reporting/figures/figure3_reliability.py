@@ -13,11 +13,13 @@ from scipy.special import log_softmax
 
 from hardlabels.metrics.calibration import smooth_ece, top_label
 from hardlabels.randomness import stream
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, label, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import predictions_of
-from hardlabels.reporting.tables.sheet import ALL, Sheet, method_key
+from hardlabels.reporting.tables.sheet import Sheet, method_key
+from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import Records
 
@@ -121,7 +123,11 @@ def prepare_reliability(records: Records) -> list[Reliability]:
     curves = []
     for method in METHODS:
         cells = sorted((c for c in records.folders if c.method == method and (c.K or ALL) == most), key=lambda c: c.seed)
-        runs = [saved for cell in cells if (saved := predictions_of(FinishedRun(records.folders[cell]))) is not None]
+        runs = [
+            saved
+            for cell in cells
+            if (saved := predictions_of(FinishedRun(records.folders[cell]), records.checkpoint)) is not None
+        ]
         runs = [run for run in runs if np.isfinite(run["logits"]).all()]
         if runs:
             curves.append(reliability_curve(method, runs))
@@ -153,7 +159,7 @@ def reliability(records: Records) -> Figure:
             sheet.entry("smooth_ece", method)
     n = ", ".join(f"{curve.method} {curve.seeds}" for curve in numbers) or "none"
     caption = (
-        "Accuracy given confidence, Gaussian kernel as wide as the smooth ECE; best checkpoint, all evaluation items; all seeds "
+        f"Accuracy given confidence, Gaussian kernel as wide as the smooth ECE; {BOTH}, all evaluation items; all seeds "
         f"pooled (n = {n} seeds). Bands: pointwise 95 %, items resampled. Below: how often each confidence occurs."
     )
     notes = [f"{curve.method}: kernel width {curve.width:.3f} (smooth ECE), {curve.items} predictions." for curve in numbers]

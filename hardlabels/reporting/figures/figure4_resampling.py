@@ -3,10 +3,12 @@
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, count_word, label, mark, mean_sd, styled
 from hardlabels.reporting.published import published
-from hardlabels.reporting.tables.sheet import ALL, Sheet
+from hardlabels.reporting.tables.sheet import Sheet
+from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.records import Records
 
 HOLD = "sls,hold="
@@ -28,7 +30,7 @@ def held(method: str) -> int | None:
 def prepare_resampling(records: Records) -> pd.DataFrame:
     """Soft NLL by epochs held: mean, SD, n, published; the row of soft labels has hold 0."""
     sheet, paper = Sheet(records, "resampling", seeds=5), published()["figures"]["fig4_resampling"]
-    known = dict(zip(paper["hold_epochs"], paper["soft_nll"], strict=True)) if sheet.group.published else {}
+    known = dict(zip(paper["hold_epochs"], paper["soft_nll"], strict=True)) if sheet.group.own_regime else {}
     rows = []
     for method in sheet.methods((), ALL):
         hold = 0 if method == "soft" else held(method)
@@ -69,7 +71,7 @@ def resampling(records: Records) -> Figure:
     rows = numbers[numbers["hold"] > 0]
     n = count_word(rows["n"])
     caption = (
-        "Soft NLL ↓ of SLS whose labels are drawn anew every 1, 5, 10, ... epochs; all votes, best checkpoint, all evaluation "
+        f"Soft NLL ↓ of SLS whose labels are drawn anew every 1, 5, 10, ... epochs; all votes, {BOTH}, all evaluation "
         f"items, {n}; bars: SD over seeds."
     )
     return Figure("4", "Stale labels", caption, sheet.notes(), (lambda: draw_resampling(numbers)) if len(rows) > 1 else None)

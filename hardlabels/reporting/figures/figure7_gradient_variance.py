@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, label, places, strip, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import run_arrays
-from hardlabels.reporting.tables.sheet import ALL, Sheet, method_key
+from hardlabels.reporting.tables.sheet import Sheet, method_key
+from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.records import Records
 
@@ -37,11 +39,11 @@ class GradientVariance:
 
 def prepare_gradient_variance(records: Records) -> GradientVariance:
     """Correlations of all runs that see all votes, and the items of one of them."""
-    rows = records.table[(records.table["name"] == f"{PROBE}/spearman") & (records.table["slice"] == "full")]
+    rows = records.seen[(records.seen["name"] == f"{PROBE}/spearman") & (records.seen["slice"] == "full")]
     rows = rows[rows["K"] == ALL].dropna(subset="value")
     spearman = rows[["method", "seed", "value"]].sort_values(["method", "seed"], ignore_index=True)
     for cell in sorted(records.folders, key=lambda c: ((*SHOWN, c.method).index(c.method), c.seed)):
-        arrays = run_arrays(records.folders[cell], PROBE) if cell.K is None and cell.method in SHOWN else {}
+        arrays = run_arrays(records.folders[cell], PROBE, records.checkpoint) if cell.K is None and cell.method in SHOWN else {}
         if {"item_entropy", "item_variance"} <= set(arrays):
             return GradientVariance(spearman, cell, arrays["item_entropy"], arrays["item_variance"])
     return GradientVariance(spearman, None, np.zeros(0), np.zeros(0))
@@ -73,8 +75,9 @@ def gradient_variance(records: Records) -> Figure:
         sheet.entry("soft_nll", "sls")
     found = numbers.spearman["value"]
     caption = (
-        "Variance of the last layer's gradient under y ~ p, in closed form, against annotator entropy. Best checkpoint, "
-        f"evaluation items, all votes. Right: Spearman correlation of each run ({len(found)} runs), lines are means."
+        "Variance of the last layer's gradient under y ~ p, in closed form, against annotator entropy. "
+        f"{BOTH.capitalize()}, evaluation items, all votes. Right: Spearman correlation of each run ({len(found)} runs), lines "
+        "are means."
     )
     if found.empty:
         sheet.lack(PROBE)

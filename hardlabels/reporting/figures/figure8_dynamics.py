@@ -100,9 +100,8 @@ def dynamics(records: Records) -> Figure:
             way = "earlier" if gap.mean() >= 0 else "later"
             times = f"{abs(gap.mean()):.1f} epochs {way} than soft"
             notes.append(f"{word}: sls {times} on average over {len(gap)} paired seeds{also}.")
-    return Figure(
-        "8", "Training dynamics", caption, [*notes, *sheet.notes()], (lambda: draw_dynamics(numbers)) if numbers.curves else None
-    )
+    draw = (lambda: draw_dynamics(numbers)) if numbers.curves else None
+    return Figure("8", "Training dynamics", caption, [*notes, *sheet.notes()], draw, timeless=True)
 
 
 def _stack(curves: list[list[float]]) -> np.ndarray:

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.across import means, prepare_across, strips
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import WIDTH, label, styled
@@ -77,7 +78,7 @@ def gradcam(records: Records) -> Figure:
     pairs = int((numbers.stability["slice"] == "full").sum())
     caption = (
         "Pearson correlation of Grad-CAM maps between runs of one method and different seeds, mean over the images that neither "
-        f"trained on; best checkpoints, all votes, {pairs} pairs: a dot each, lines are means. Pairs share runs and are not "
+        f"trained on; {BOTH}, all votes, {pairs} pairs: a dot each, lines are means. Pairs share runs and are not "
         "independent."
     )
     if numbers.stability.empty:

@@ -44,6 +44,5 @@ def consensus(records: Records) -> Figure:
         f"Bars: shares of the votes.{texts_word(numbers)}"
     )
     notes = examples_notes(records, numbers, ("soft",))
-    return Figure(
-        "S1", "From consensus to disagreement", caption, notes, (lambda: draw_consensus(numbers)) if numbers.items else None
-    )
+    draw = (lambda: draw_consensus(numbers)) if numbers.items else None
+    return Figure("S1", "From consensus to disagreement", caption, notes, draw, timeless=True)

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from scipy.special import xlogy
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.examples import (
     METHODS,
     Examples,
@@ -58,7 +59,7 @@ def paired_predictions(records: Records) -> Figure:
     numbers, paper = prepare_paired_predictions(records), published()["singh_soft_label"]["example_pair_kl"]
     caption = (
         "Items that both models put in the annotators' majority class, at the 10th, 50th and 90th percentile of KL(majority) - "
-        f"KL(soft), among disputed evaluation items. Best checkpoints of {runs_word(numbers)}.{texts_word(numbers)}"
+        f"KL(soft), among disputed evaluation items. {BOTH.capitalize()} of {runs_word(numbers)}.{texts_word(numbers)}"
     )
     notes = [
         f"Published, one example: KL {paper['soft']} (soft), {paper['hard']} (hard).",

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from scipy.special import softmax
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.examples import METHODS
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import ANNOTATORS, canvas, colour, label, styled
@@ -46,7 +47,11 @@ def prepare_entropy_shares(records: Records) -> EntropyShares:
     """Annotators, soft and majority labels (all votes, evaluation items of every seed)."""
     found: dict[str, list[np.ndarray]] = {}
     for cell in sorted(records.folders, key=lambda c: (method_key(c.method), c.seed)):
-        saved = predictions_of(FinishedRun(records.folders[cell])) if cell.method in METHODS and cell.K is None else None
+        saved = (
+            predictions_of(FinishedRun(records.folders[cell]), records.checkpoint)
+            if cell.method in METHODS and cell.K is None
+            else None
+        )
         if saved is None or not np.isfinite(saved["logits"]).all():
             continue
         found.setdefault("annotators", []).append(normalised_entropy(saved["p"].astype(np.float64)))
@@ -77,7 +82,7 @@ def entropy_shares(records: Records) -> Figure:
         sheet.entry("soft_nll", method)
     n = ", ".join(f"{method} {count}" for method, count in numbers.seeds.items()) or "none"
     caption = (
-        "Entropy of the annotators' distribution and of predictions, divided by ln C; all votes, best checkpoint, all evaluation "
+        f"Entropy of the annotators' distribution and of predictions, divided by ln C; all votes, {BOTH}, all evaluation "
         f"items, mean share over seeds (n = {n}). Black outline: the annotators. Dashed: the mean."
     )
     notes = [f"Mean of entropy / ln C, {name}: {value:.3f}." for name, value in numbers.means.items()]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.examples import (
     METHODS,
     Examples,
@@ -53,7 +54,7 @@ def disputed_items(records: Records) -> Figure:
     numbers = prepare_disputed_items(records)
     caption = (
         "Six items at equal steps through the tenth of evaluation items with the highest annotator entropy H: shares of the "
-        f"votes and both predictions. Best checkpoints of {runs_word(numbers)}. Chosen by rule, not by eye."
+        f"votes and both predictions. {BOTH.capitalize()} of {runs_word(numbers)}. Chosen by rule, not by eye."
         f"{texts_word(numbers)}"
     )
     notes = examples_notes(records, numbers, METHODS)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.detection import PROBE, ordered, saved_detection
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import ANNOTATORS, canvas, colour, label, legend_below, styled
@@ -72,7 +73,7 @@ def score_histograms(records: Records) -> Figure:
     if sheet.empty:
         sheet.entry("soft_nll", "sls")
     caption = (
-        "Scores of the evaluation items and of outliers, each as a share of its own kind, with the AUROC above; best checkpoint "
+        f"Scores of the evaluation items and of outliers, each as a share of its own kind, with the AUROC above; {BOTH} "
         f"of {numbers.run or 'no run'}."
     )
     if not numbers.panels:

@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.detection import PROBE, ordered, saved_detection
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, label, legend_below, styled
@@ -55,7 +56,7 @@ def roc(records: Records) -> Figure:
     seeds = {method: len(rows) for curves in numbers.values() for method, rows in curves.items()}
     n = ", ".join(f"{method} {count}" for method, count in seeds.items()) or "none"
     caption = (
-        "ROC curves of outlier detection, outliers are the positives; best checkpoint, all votes; mean over seeds at each false "
+        f"ROC curves of outlier detection, outliers are the positives; {BOTH}, all votes; mean over seeds at each false "
         f"positive rate (n = {n})."
     )
     if not numbers:

@@ -7,14 +7,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, count_word, label, legend_below, mark, mean_sd, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import pair_values
-from hardlabels.reporting.tables.sheet import HARD_DELIVERY, Sheet, method_key, votes_word
+from hardlabels.reporting.tables.sheet import HARD_DELIVERY, Sheet, method_key
+from hardlabels.reporting.tables.wording import votes_word
 from hardlabels.runs.records import Records
 
-PROBE = "sparse_target"
+PROBE, OTHERWISE = "sparse_target_train", "sparse_target"
+"""On the items whose K votes were trained on; where nobody measured that, on evaluation items, which nobody trained on."""
+
 WORDS = {"js": "JS distance", "l1": "L1 error"}
 
 
@@ -27,12 +31,14 @@ class Improvement:
         spearman: method, K, seed, value, given_entropy: correlation of distance and improvement over items, by seed.
         kind: ``js`` or ``l1``.
         view: the slice.
+        trained: whether the items are those whose K votes were trained on.
     """
 
     bins: pd.DataFrame
     spearman: pd.DataFrame
     kind: str
     view: str
+    trained: bool = False
 
 
 def prepare_improvement(records: Records, kind: str, view: str) -> Improvement:
@@ -42,13 +48,15 @@ def prepare_improvement(records: Records, kind: str, view: str) -> Improvement:
     from the far end, where quantiles agree.
 
     Args:
-        records: with pairs of the probe ``sparse_target``.
+        records: with pairs of the probe ``sparse_target_train``, or else ``sparse_target``.
         kind: ``js`` or ``l1``.
         view: slice.
     """
     bins: list[tuple[Any, ...]] = []
     spearman: list[tuple[Any, ...]] = []
-    for (a, b), values in pair_values(records, PROBE).items():
+    pairs = pair_values(records, PROBE)
+    trained = any(f"{view}/{kind}_bins" in values for values in pairs.values())
+    for (a, b), values in (pairs if trained else pair_values(records, OTHERWISE)).items():
         table = values.get(f"{view}/{kind}_bins")
         if table is None or a.K is None or b.method != "soft":
             continue
@@ -63,7 +71,7 @@ def prepare_improvement(records: Records, kind: str, view: str) -> Improvement:
     ]
     columns = ["method", "K", "place", "distance", "improvement", "sd", "n"]
     ranks = pd.DataFrame(spearman, columns=["method", "K", "seed", "value", "given_entropy"])
-    return Improvement(pd.DataFrame(averaged, columns=columns), ranks, kind, view)
+    return Improvement(pd.DataFrame(averaged, columns=columns), ranks, kind, view, trained)
 
 
 @styled
@@ -100,17 +108,22 @@ def improvement_figure(records: Records, number: str, title: str, kind: str, vie
     for k in map(float, asked):
         for method in ("soft", *HARD_DELIVERY):
             sheet.entry("soft_nll", method, k)
-    where = "all evaluation items" if view == "full" else "the high-disagreement slice"
+    whose = (
+        "training items, whose K votes were in the loss" if numbers.trained else "evaluation items, on which nothing was trained"
+    )
+    where = whose if view == "full" else f"the high-disagreement slice of the {whose}"
     n = count_word(numbers.bins["n"])
     caption = (
         "Soft NLL of soft labels minus that of hard delivery, item by item (above 0: hard delivery is better), in bins of the "
-        f"{WORDS[kind]} between the K-vote target and the full distribution; {where}, best checkpoints, runs of one seed, "
+        f"{WORDS[kind]} between the K-vote target and the full distribution; {where}; {BOTH}, runs of one seed, "
         f"{n}; bars: SD over seeds."
     )
     if numbers.bins.empty:
         sheet.lack(PROBE)
         return Figure(number, title, caption, sheet.notes())
     notes = spearman_notes(numbers)
+    if not numbers.trained:
+        notes.append("On evaluation items, whose K votes nobody trained on, the distance can only reflect annotator entropy.")
     if sheet.group.published and kind == "js" and view == "full":
         low, high = published()["table1_sparse_soft_nll"]["facts"]["js_improvement_spearman"]
         notes.append(f"Published: per-seed Spearman {low} to {high}.")

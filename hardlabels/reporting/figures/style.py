@@ -23,9 +23,10 @@ COLOURS = {
     "majority": "#444444",
     "label_smoothing": "#E69F00",
     "mixup": "#56B4E9",
+    "stratified_sls": "#7F3C8D",
 }
-MARKS = dict(zip(METHODS, "osD^vXP*", strict=True))
-OTHERS = ("#7F3C8D", "#A5AA99", "#B3B300", "#80BA5A")
+MARKS = dict(zip(METHODS, "osD^vXP*p", strict=True))
+OTHERS = ("#A5AA99", "#B3B300", "#80BA5A")
 ANNOTATORS = "#999999"
 """The colour of what people said."""
 

@@ -74,9 +74,13 @@ def cut(name: str, letters: int = 18) -> str:
 
 
 def _width(line: str) -> float:
-    font = _font()
-    font.set_text(line)
-    return font.get_width_height()[0] / 64 / 10
+    """In points: the sum of the letters' advances. Laying out each candidate line would be most of the time of such a page."""
+    return sum(map(_advance, line))
+
+
+@lru_cache(maxsize=4096)
+def _advance(letter: str) -> float:
+    return float(_font().load_char(ord(letter)).horiAdvance / 64 / 10)
 
 
 @lru_cache(maxsize=1)

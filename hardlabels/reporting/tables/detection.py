@@ -10,6 +10,14 @@ SETTINGS = (
 )
 
 
+PRIOR_AUROC = 0.5
+NO_ORACLE = (
+    f"prior: the class shares give every item one score, and no order: an AUROC of {PRIOR_AUROC:g} by definition. Outliers have "
+    "no votes, so that there is no oracle."
+)
+"""The floor of these tables, and why they have no ceiling."""
+
+
 def detectors_in(sheet: Sheet, outliers: str, expected: list[str]) -> list[str]:
     """The detectors of the published table, where it applies, and those measured on this set of outliers."""
     names = sheet.records.table["name"].unique()

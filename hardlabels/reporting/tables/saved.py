@@ -10,40 +10,52 @@ from omegaconf import OmegaConf
 
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.derived import LOGITS
 from hardlabels.runs.finished import FinishedRun
-from hardlabels.runs.records import Records
+from hardlabels.runs.quantity import TIMELESS
+from hardlabels.runs.records import Records, read_pair_file
 from hardlabels.sources.source import Source
 
 NOWHERE = "file:///not-at-hand"
 DEPTH = 5  # of a run's folder below the outputs: data, recipe, method, K, seed
 
 
-def run_values(path: Path, probe: str) -> dict[str, Any]:
+def file_of(probe: str, checkpoint: str) -> str:
+    """The name of a probe's files, without the ending: those of the selected epoch have the probe's own.
+
+    >>> file_of("hessian", "best"), file_of("hessian", "last")
+    ('hessian', 'hessian,checkpoint=last')
+    """
+    return probe if checkpoint == "best" or probe in TIMELESS else f"{probe},checkpoint={checkpoint}"
+
+
+def run_values(path: Path, probe: str, checkpoint: str = "best") -> dict[str, Any]:
     """What a probe says about one run, lists included; empty where it was not measured.
 
     Args:
         path: the run's folder.
         probe: its name.
+        checkpoint: which network.
     """
-    return _part(path / "diagnostics" / f"{probe}.json", "values")
+    return _part(path / "diagnostics" / f"{file_of(probe, checkpoint)}.json", "values")
 
 
-def run_settings(path: Path, probe: str) -> dict[str, Any]:
+def run_settings(path: Path, probe: str, checkpoint: str = "best") -> dict[str, Any]:
     """The settings with which a probe measured one run; empty where it was not measured."""
-    return _part(path / "diagnostics" / f"{probe}.json", "settings")
+    return _part(path / "diagnostics" / f"{file_of(probe, checkpoint)}.json", "settings")
 
 
-def run_arrays(path: Path, probe: str) -> dict[str, np.ndarray]:
+def run_arrays(path: Path, probe: str, checkpoint: str = "best") -> dict[str, np.ndarray]:
     """The arrays that a probe saved of one run; empty where there are none."""
-    return _arrays(path / "diagnostics" / f"{probe}.npz")
+    return _arrays(path / "diagnostics" / f"{file_of(probe, checkpoint)}.npz")
 
 
 def pair_values(records: Records, probe: str) -> dict[tuple[Cell, Cell], dict[str, Any]]:
-    """What a pair probe says, lists included: every pair of finished runs of the records, the first place that has it."""
+    """What a pair probe says at the records' checkpoint, lists included: each pair of their runs, the first place that has it."""
     found: dict[tuple[Cell, Cell], dict[str, Any]] = {}
-    for file in _pair_files(records, f"{probe}.json"):
+    for file in _pair_files(records, f"{file_of(probe, records.checkpoint)}.json"):
         with suppress(OSError, ValueError, KeyError):
-            for entry in json.loads(file.read_text())["pairs"]:
+            for entry in read_pair_file(file)["pairs"]:
                 a, b = Cell.from_folder(entry["a"]), Cell.from_folder(entry["b"])
                 if a in records.folders and b in records.folders:
                     found.setdefault((a, b), entry["values"])
@@ -51,9 +63,9 @@ def pair_values(records: Records, probe: str) -> dict[tuple[Cell, Cell], dict[st
 
 
 def pair_arrays(records: Records, probe: str, a: Cell, b: Cell) -> dict[str, np.ndarray]:
-    """The arrays that a pair probe saved of two runs, by their own names."""
+    """The arrays that a pair probe saved of two runs at the records' checkpoint, by their own names."""
     head = f"{a.folder}|{b.folder}|"
-    for file in _pair_files(records, f"{probe}.npz"):
+    for file in _pair_files(records, f"{file_of(probe, records.checkpoint)}.npz"):
         found = {name.removeprefix(head): array for name, array in _arrays(file, head).items()}
         if found:
             return found
@@ -70,10 +82,11 @@ def source_at_hand(run: FinishedRun) -> Source | None:
     return None
 
 
-def predictions_of(run: FinishedRun) -> dict[str, np.ndarray] | None:
-    """The saved predictions, or None where they cannot be read."""
+def predictions_of(run: FinishedRun, checkpoint: str = "best") -> dict[str, np.ndarray] | None:
+    """The saved predictions of a checkpoint (``logits``, ``index``, ``p``), or None where they cannot be read."""
     with suppress(InputError):
-        return run.predictions
+        saved = run.predictions
+        return {name: saved[key] for name, key in (("logits", LOGITS[checkpoint]), ("index", "index"), ("p", "p"))}
     return None
 
 
@@ -92,8 +105,10 @@ def _offline(settings: Any) -> Any:
 
 
 def _pair_files(records: Records, name: str) -> list[Path]:
-    roots = dict.fromkeys(path.absolute().parents[DEPTH - 1] for path in records.folders.values())
-    return [file for root in roots for file in sorted(root.glob("studies/*/diagnostics/*")) if file.name == name]
+    """The files of this name, also compressed: of the places that were read, and of those where runs are."""
+    roots = [*records.places, *(path.absolute().parents[DEPTH - 1] for path in records.folders.values())]
+    folders = dict.fromkeys(folder for root in dict.fromkeys(roots) for folder in sorted(root.glob("studies/*/diagnostics")))
+    return [folder / found for folder in folders for found in (name, f"{name}.xz") if (folder / found).is_file()]
 
 
 def _arrays(file: Path, head: str = "") -> dict[str, np.ndarray]:

@@ -1,6 +1,6 @@
 """From records to the entries of a table: what was measured, what was with_test, and a note for all that is missing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -8,27 +8,26 @@ from typing import Any
 import numpy as np
 
 from hardlabels.errors import InputError
-from hardlabels.metrics import METRICS
-from hardlabels.reporting.published import PUBLISHED_DATA
-from hardlabels.reporting.tables.commands import probe_command, train_commands, which_runs
-from hardlabels.reporting.tables.table import MISSING, Cells, Entry
+from hardlabels.reporting.published import PUBLISHED_DATA, PUBLISHED_RECIPE
+from hardlabels.reporting.selection import unselected
+from hardlabels.reporting.tables.table import MISSING, Entry
 from hardlabels.reporting.tables.targets import NEEDS_DATA, target_intervals
+from hardlabels.reporting.tables.wording import ALL, votes_word
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.quantity import TIMELESS, Quantity
 from hardlabels.runs.records import Records
+from hardlabels.runs.studies.commands import Commands, which_runs
 from hardlabels.statistics.paired import PairedTest, paired_test
 from hardlabels.statistics.signed_rank import Alternative
 from hardlabels.statistics.summaries import summarise
 
-ALL = float("inf")
-"""K of a run that sees all votes."""
-
-METHODS = ("soft", "sls", "multipass", "deterministic_control", "shuffled_sls", "majority", "label_smoothing", "mixup")
+METHODS = (
+    "soft", "sls", "multipass", "deterministic_control", "shuffled_sls", "majority", "label_smoothing", "mixup", "stratified_sls",
+)  # fmt: skip
 """The order of methods wherever they are listed."""
 
 HARD_DELIVERY = ("sls", "multipass", "deterministic_control")
 """What the paper's claims about hard delivery are about."""
-
-ARROWS = {True: " ↑", False: " ↓", None: ""}
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,11 @@ class Group:
     def published(self) -> bool:
         """Whether the paper's numbers are about this data set."""
         return self.data == PUBLISHED_DATA
+
+    @property
+    def own_regime(self) -> bool:
+        """Whether the paper trained so: elsewhere its numbers may stand in a table, but would set the scale of a picture."""
+        return self.published and self.recipe == PUBLISHED_RECIPE
 
 
 def group_of(records: Records, study: str) -> Group:
@@ -89,24 +93,6 @@ def methods_in(records: Records, K: float | None = None) -> list[str]:  # noqa: 
     return sorted(rows["method"].unique(), key=method_key)
 
 
-def votes_word(k: float) -> str:
-    """K for people.
-
-    >>> votes_word(5.0), votes_word(ALL)
-    ('5', 'all')
-    """
-    return "all" if np.isinf(k) else str(int(k))
-
-
-def heading(metric: str) -> str:
-    """A metric's column: its label and the better direction.
-
-    >>> heading("soft_nll")
-    'soft NLL ↓'
-    """
-    return METRICS[metric].label + ARROWS[METRICS[metric].higher_is_better]
-
-
 class Sheet:
     """Makes entries from records and remembers what was not there.
 
@@ -135,21 +121,10 @@ class Sheet:
 
     def values(self, name: str, method: str, K: float = ALL, slice: str = "full") -> dict[int, float]:  # noqa: N803
         """Finite values by seed."""
-        rows = self._best.get((name, method, K, slice), [])
+        rows = self.records.by_cell.get((name, slice, method, K), [])
         if len({seed for seed, _ in rows}) < len(rows):
             raise InputError(f"{name} of {method}, K = {votes_word(K)}: one value a seed is needed, got several")
         return {seed: value for seed, value in sorted(rows) if np.isfinite(value)}
-
-    @cached_property
-    def _best(self) -> dict[tuple[str, str, float, str], list[tuple[int, float]]]:
-        """(name, method, K, slice) to seeds and values of the best checkpoints: a table asks for hundreds of them."""
-        rows = self.records.table
-        rows = rows[rows["checkpoint"] == "best"]
-        found: dict[tuple[str, str, float, str], list[tuple[int, float]]] = {}
-        columns = ("name", "method", "K", "slice", "seed", "value")
-        for name, method, k, view, seed, value in zip(*(rows[column].tolist() for column in columns), strict=True):
-            found.setdefault((name, method, k, view), []).append((seed, value))
-        return found
 
     @cached_property
     def _seeds(self) -> dict[tuple[str, float], int]:
@@ -182,9 +157,11 @@ class Sheet:
         self._note_gaps(name, method, K, len(found), None if seeds is None else len(set(seeds)))
         if not found:
             return Entry(text=MISSING, published=paper, published_sd=paper_sd)
-        summary = summarise(found, name)
-        sd = summary.sd if summary.n > 1 else None
-        return Entry(summary.mean, sd, summary.n, published=paper, published_sd=paper_sd)
+        entry = replace(entry_of(found, name), published=paper, published_sd=paper_sd)
+        without_luck = unselected(self.records, method, K, name, slice) if seeds is None else {}
+        if without_luck.keys() == found.keys():
+            entry = replace(entry, unselected=float(np.mean(list(without_luck.values()))))
+        return entry
 
     def with_interval(self, entry: Entry, name: str, method: str, K: float = ALL) -> Entry:  # noqa: N803
         """The entry with its interval over votes, where the data are at hand."""
@@ -225,7 +202,7 @@ class Sheet:
     def _note_gaps(self, name: str, method: str, k: float, n: int, wanted: int | None) -> None:
         runs = self._seeds.get((method, k), 0)
         waiting = any((cell.method, _k(cell)) == (method, k) for cell in (*self.records.missing, *_unfinished(self.records)))
-        probe = name.partition("/")[0] if "/" in name else None
+        probe = Quantity.from_column(name).probe or None
         if not runs or waiting:
             self._cells[method, k] = None
             if probe is not None:
@@ -256,16 +233,26 @@ class Sheet:
 
     def notes(self) -> list[str]:
         """One line for each thing that is missing, with the command that fills it."""
-        cells = self.absent()
+        commands = Commands(self.group.study, self.records.words, self.records.places)
         lines = []
-        if cells:
-            commands = "; ".join(train_commands(cells))
-            lines.append(f"Missing: {len(cells)} runs ({which_runs(cells)}). To train them: {commands}")
-        group = self.group
+        if cells := self.absent():
+            lines.append(f"Missing: {len(cells)} runs ({which_runs(cells)}). To train them: {'; '.join(commands.train(cells))}")
         for probe, where in self._lacks.items():
             of = f" of {', '.join(dict.fromkeys(where))}" if where else ""
-            lines.append(f"Missing: {probe}{of}. To measure it: {probe_command(group.study, group.data, group.recipe, probe)}")
+            command = commands.probe([probe], self.group.data, self.group.recipe)
+            command += "" if self.records.checkpoint == "best" or probe in TIMELESS else f" checkpoint={self.records.checkpoint}"
+            lines.append(f"Missing: {probe}{of}. To measure it: {command}")
         return [*lines, *self._lost, *([NEEDS_DATA] if self._no_votes else [])]
+
+
+def entry_of(values: Mapping[int, float], name: str) -> Entry:
+    """Mean, SD and n of one finite number per seed.
+
+    >>> entry_of({0: 1.0, 1: 3.0}, "soft_nll").mean, entry_of({0: 1.0}, "soft_nll").sd
+    (2.0, None)
+    """
+    summary = summarise(dict(values), name)
+    return Entry(summary.mean, summary.sd if summary.n > 1 else None, summary.n)
 
 
 def with_test(entry: Entry, test: PairedTest | None, published_p: float | None = None, p_adjusted: float | None = None) -> Entry:
@@ -274,18 +261,6 @@ def with_test(entry: Entry, test: PairedTest | None, published_p: float | None =
         return replace(entry, published_p=published_p)
     numbers: dict[str, Any] = {"p": test.p, "agreeing": test.agreeing, "paired": test.n}
     return replace(entry, **numbers, published_p=published_p, p_adjusted=p_adjusted)
-
-
-def over_seeds(cells: Cells) -> str:
-    """What the numbers of the cells are, and of how many seeds, for a caption.
-
-    >>> over_seeds({("a", "x"): Entry(1.0, n=5), ("b", "x"): Entry(1.0, n=3)}), over_seeds({("a", "x"): Entry(text="missing")})
-    ('mean ± SD over n = 3 to 5 seeds', 'mean ± SD over n = 0 seeds')
-    """
-    counts = sorted({entry.n for entry in cells.values() if entry.mean is not None}) or [0]
-    return (
-        f"mean ± SD over n = {counts[0]} seeds" if len(counts) == 1 else f"mean ± SD over n = {counts[0]} to {counts[-1]} seeds"
-    )
 
 
 def _k(cell: Cell) -> float:

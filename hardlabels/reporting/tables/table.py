@@ -9,7 +9,7 @@ MISSING = "missing"
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell. Numbers over seeds, at the best checkpoint.
+    """One cell. Numbers over seeds, at one checkpoint.
 
     Attributes:
         mean: over seeds; None where nothing was measured.
@@ -25,6 +25,8 @@ class Entry:
         agreeing: seeds whose difference has the claimed sign.
         paired: seeds that the test was made on.
         published_p: the paper's p.
+        unselected: the mean at the epochs that the other seeds' curves choose, where the run chose its own on the very items that
+            it is scored on: how much of the mean is luck with them. None where it did not, and at the last epoch.
     """
 
     mean: float | None = None
@@ -40,6 +42,7 @@ class Entry:
     agreeing: int | None = None
     paired: int | None = None
     published_p: float | None = None
+    unselected: float | None = None
 
     def __str__(self) -> str:
         """All of it in one line.
@@ -57,6 +60,21 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Line:
+    """One line of a table.
+
+    Attributes:
+        row: the heading of its row.
+        checkpoint: ``best`` or ``last``; None where the row has one line.
+        cells: column to entry.
+    """
+
+    row: str
+    checkpoint: str | None
+    cells: dict[str, Entry]
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of a report.
 
@@ -66,8 +84,9 @@ class Table:
         caption: checkpoint, slice, n, test, and what the arrows mean.
         rows: headings, in order.
         columns: headings, in order.
-        cells: (row, column) to entry; what is not there is blank.
+        cells: (row, column) to entry, at the selected epoch; what is not there is blank.
         notes: what is missing, with the command that fills it, and what a reader must know.
+        last: (row, column) to the entry at the last epoch. A row that is about no network (``prior``, ``oracle``) has none.
     """
 
     number: str
@@ -77,6 +96,23 @@ class Table:
     columns: list[str]
     cells: dict[tuple[str, str], Entry]
     notes: list[str] = field(default_factory=list)
+    last: dict[tuple[str, str], Entry] = field(default_factory=dict)
+
+    def lines(self) -> list[Line]:
+        """What is written below the headings, from above to below: each row at the selected epoch, then at the last one.
+
+        >>> best, last = {("sls", "x"): Entry(1.0), ("prior", "x"): Entry(2.0)}, {("sls", "x"): Entry(3.0)}
+        >>> table = Table("0", "", "", ["sls", "prior"], ["x"], best, last=last)
+        >>> [(line.row, line.checkpoint, line.cells["x"].mean) for line in table.lines()]
+        [('sls', 'best', 1.0), ('sls', 'last', 3.0), ('prior', None, 2.0)]
+        """
+        found = []
+        for row in self.rows:
+            two = any((row, column) in self.last for column in self.columns)
+            for checkpoint, cells in ((("best" if two else None), self.cells), *([("last", self.last)] if two else [])):
+                entries = {column: cells[row, column] for column in self.columns if (row, column) in cells}
+                found.append(Line(row, checkpoint, entries))
+        return found
 
     def frame(self) -> pd.DataFrame:
         """The cells as text, rows x columns.

@@ -1,9 +1,12 @@
-"""Table 1: soft NLL with few votes an item."""
+"""Table 1: soft NLL with few votes per item."""
 
 from hardlabels.delivery.base import FEWEST_VOTES
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.published import published
-from hardlabels.reporting.tables.sheet import ALL, HARD_DELIVERY, Sheet, over_seeds, votes_word, with_test
+from hardlabels.reporting.tables.references import with_references
+from hardlabels.reporting.tables.sheet import HARD_DELIVERY, Sheet, with_test
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
+from hardlabels.reporting.tables.wording import ALL, TEMPERED, over_seeds, votes_word
 from hardlabels.runs.records import Records
 from hardlabels.statistics.holm import Family
 from hardlabels.statistics.paired import PairedTest
@@ -39,15 +42,22 @@ def sparse(records: Records) -> Table:
                 entry, tests.get((method, k)), number_p if sheet.group.published else None, adjusted
             )
         mark_best(cells, [(method, column) for method in methods], higher=False)
+    tempered = {k: f"{column}, after one temperature" for k, column in columns.items()}
+    for k, column in tempered.items():
+        found = {(m, column): sheet.entry("soft_nll_t", m, k) for m in methods if sheet.values("soft_nll_t", m, k)}
+        cells |= found
+        mark_best(cells, list(found), higher=False)
     same = "; with a single vote all but label smoothing are the same run" if min(finite, default=ALL) < FEWEST_VOTES else ""
     caption = (
-        f"Soft NLL ↓ (lower is better), best checkpoint, all evaluation items, {over_seeds(cells)}. Training "
-        "sees K votes an item, evaluation all of them. p: exact one-sided paired Wilcoxon against soft of the same K; Holm over "
-        f"the {len(tests)} cells of hard delivery with few votes{same}."
+        f"Soft NLL ↓ (lower is better), {BOTH}, all evaluation items, {over_seeds(cells)}. Training "
+        "sees K votes per item, evaluation all of them. p: exact one-sided paired Wilcoxon against soft of the same K; Holm over "
+        f"the {len(tests)} cells of hard delivery with few votes{same}. {TEMPERED}"
     )
-    return Table(
-        "1", "Few votes an item", caption, methods, list(columns.values()), cells, [*family_notes(family), *sheet.notes()]
-    )
+    notes = [*family_notes(family), *sheet.notes()]
+    heads = [*columns.values(), *(column for column in tempered.values() if any(column == one for _, one in cells))]
+    table = Table("1", "Few votes per item", caption, methods, heads, cells, notes)
+    about = {column: ("soft_nll", k) for part in (columns, tempered) for k, column in part.items() if column in heads}
+    return with_references(table, records, about)
 
 
 def cell_tests(sheet: Sheet, ks: list[float]) -> dict[tuple[str, float], PairedTest]:

@@ -1,9 +1,12 @@
-"""Table 4: curvature of the loss at the best checkpoints."""
+"""Table 4: curvature of the loss at the trained networks."""
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.published import published_row
+from hardlabels.reporting.tables.references import NO_WEIGHTS
 from hardlabels.reporting.tables.saved import run_settings, run_values
-from hardlabels.reporting.tables.sheet import Sheet, over_seeds
+from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
+from hardlabels.reporting.tables.wording import over_seeds
 from hardlabels.runs.records import Records
 
 SECTION = "table4_hessian"
@@ -40,11 +43,12 @@ def hessian(records: Records) -> Table:
         columns.append("weight norm")
         cells |= {(row, "weight norm"): sheet.entry(NORM, method, seeds=seeds) for row, (method, _, seeds) in rows.items()}
     caption = (
-        "Hessian of the soft cross-entropy at the best checkpoint, eval mode, BN frozen, all votes; full: all evaluation items, "
+        f"Hessian of the soft cross-entropy, {BOTH}, eval mode, BN frozen, all votes; full: all evaluation items, "
         f"high: the high-disagreement slice; {over_seeds(cells)}. Lower is flatter; no test."
     )
     notes = [
         "Flatness depends on the scale of the weights: read it beside their norm.",
+        NO_WEIGHTS,
         *estimator_notes(records),
         *sheet.notes(),
     ]
@@ -55,11 +59,11 @@ def estimator_notes(records: Records) -> list[str]:
     """How the numbers were found, in the probe's own words: sign convention, estimators, tolerances, products used."""
     lines: dict[str, None] = {}
     for path in records.folders.values():
-        values, settings = run_values(path, "hessian"), run_settings(path, "hessian")
+        values, settings = (read(path, "hessian", records.checkpoint) for read in (run_values, run_settings))
         if "estimators" in values:
             limits = ", ".join(f"{name} {settings[name]}" for name in ("tolerance", "trace_tolerance") if name in settings)
             lines[f"{values['estimators']}; {limits or 'tolerances not recorded'}. {values.get('sign_convention', '')}."] = None
-    used = records.table[records.table["name"].isin(["hessian/lambda_products", "hessian/trace_products"])]
+    used = records.seen[records.seen["name"].isin(["hessian/lambda_products", "hessian/trace_products"])]
     if len(used):
         mean = used.groupby("name")["value"].mean()
         lines[f"Products of the Hessian with a vector, mean: {', '.join(f'{n} {v:.0f}' for n, v in mean.items())}."] = None

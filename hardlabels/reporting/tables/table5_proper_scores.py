@@ -2,15 +2,23 @@
 
 import numpy as np
 
-from hardlabels.metrics import METRICS
-from hardlabels.reporting.published import published_row
-from hardlabels.reporting.tables.sheet import Sheet, heading, over_seeds
+from hardlabels.reporting.checkpoints import BOTH
+from hardlabels.reporting.claims.quantities import better_direction
+from hardlabels.reporting.published import published_metric
+from hardlabels.reporting.tables.references import with_references
+from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
+from hardlabels.reporting.tables.wording import ALL, TEMPERED, heading, over_seeds
+from hardlabels.runs.quantity import Quantity
 from hardlabels.runs.records import Records
 
 SECTION = "table5_proper_scores"
 METHODS = ("soft", "sls", "majority", "label_smoothing", "mixup")
-COLUMNS = {"soft NLL − H(p) = KL ↓": "kl_to_annotator", heading("soft_brier"): "soft_brier"}
+COLUMNS = {
+    "soft NLL − H(p) = KL ↓": "kl_to_annotator",
+    heading("kl_to_annotator_t"): "kl_to_annotator_t",
+    heading("soft_brier"): "soft_brier",
+}
 
 
 def proper_scores(records: Records) -> Table:
@@ -18,20 +26,21 @@ def proper_scores(records: Records) -> Table:
     sheet = Sheet(records, "main", seeds=10)
     methods = sheet.methods(METHODS, float("inf"))
     cells: Cells = {}
-    for place, (column, metric) in enumerate(COLUMNS.items()):
+    for column, metric in COLUMNS.items():
         for method in methods:
-            entry = sheet.entry(metric, method, published=published_row(SECTION, method, place))
+            entry = sheet.entry(metric, method, published=published_metric(SECTION, method, metric))
             cells[method, column] = sheet.with_interval(entry, metric, method)
-        mark_best(cells, [(method, column) for method in methods], METRICS[metric].higher_is_better)
+        mark_best(cells, [(method, column) for method in methods], better_direction(Quantity(metric)))
     caption = (
-        f"All votes, best checkpoint, all evaluation items, {over_seeds(cells)}; ↓ lower is better. No test: "
-        "KL has that of soft NLL in table 2."
+        f"All votes, {BOTH}, all evaluation items, {over_seeds(cells)}; ↓ lower is better. No test: "
+        f"KL has that of soft NLL in table 2. {TEMPERED}"
     )
     notes = ["KL is soft NLL minus its floor, the annotators' entropy H(p): not counted as separate evidence.", *sheet.notes()]
     floor = entropy_floor(sheet, methods)
     if floor is not None:
         notes[0] += f" The floor is {floor:.4f} nat here (mean over seeds)."
-    return Table("5", "Proper scores", caption, methods, list(COLUMNS), cells, notes)
+    table = Table("5", "Proper scores", caption, methods, list(COLUMNS), cells, notes)
+    return with_references(table, records, {column: (metric, ALL) for column, metric in COLUMNS.items()})
 
 
 def entropy_floor(sheet: Sheet, methods: list[str]) -> float | None:

@@ -1,8 +1,11 @@
-"""Table 6: the largest Hessian eigenvalue with few votes an item."""
+"""Table 6: the largest Hessian eigenvalue with few votes per item."""
 
+from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.published import published, published_row
-from hardlabels.reporting.tables.sheet import ALL, Sheet, over_seeds, votes_word
+from hardlabels.reporting.tables.references import NO_WEIGHTS
+from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
+from hardlabels.reporting.tables.wording import ALL, over_seeds, votes_word
 from hardlabels.runs.records import Records
 
 SECTION = "table6_sparse_lambda_max"
@@ -29,8 +32,10 @@ def sparse_hessian(records: Records) -> Table:
         for view in VIEWS.values():
             mark_best(cells, [(row, column) for column, _, other in columns if other == view], higher=False)
     caption = (
-        "Largest Hessian eigenvalue of the soft cross-entropy at the best checkpoint, eval mode, BN frozen; full: all evaluation "
+        f"Largest Hessian eigenvalue of the soft cross-entropy, {BOTH}, eval mode, BN frozen; full: all evaluation "
         f"items, high: the high-disagreement slice; {over_seeds(cells)}. Lower is flatter; no test."
     )
     rows = [f"K = {votes_word(k)}" for k in ks]
-    return Table("6", "Hessian with few votes", caption, rows, [column for column, _, _ in columns], cells, sheet.notes())
+    return Table(
+        "6", "Hessian with few votes", caption, rows, [column for column, _, _ in columns], cells, [NO_WEIGHTS, *sheet.notes()]
+    )

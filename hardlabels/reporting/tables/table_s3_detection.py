@@ -1,8 +1,10 @@
 """Table S3: outlier detection in full, every set of outliers and every measure."""
 
-from hardlabels.reporting.tables.detection import SETTINGS, detectors_in
-from hardlabels.reporting.tables.sheet import Sheet, over_seeds
+from hardlabels.reporting.checkpoints import BOTH
+from hardlabels.reporting.tables.detection import NO_ORACLE, SETTINGS, detectors_in
+from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
+from hardlabels.reporting.tables.wording import over_seeds
 from hardlabels.runs.records import Records
 
 MEASURES = {"auroc": ("AUROC ↑", True), "aupr": ("AUPR ↑", True), "fpr95": ("FPR95 ↓", False)}
@@ -27,8 +29,10 @@ def detection(records: Records) -> Table:
         for word, higher in MEASURES.values():
             mark_best(cells, [(row, f"{method}, {word}") for method in METHODS], higher)
     caption = (
-        f"The run's evaluation items against outliers, which are the positives; all votes, best checkpoint, {over_seeds(cells)}; "
+        f"The run's evaluation items against outliers, which are the positives; all votes, {BOTH}, {over_seeds(cells)}; "
         "↑ higher, ↓ lower is better; no test. FPR95: share of evaluation items above the threshold that finds 95 % of the "
         "outliers."
     )
-    return Table("S3", "Outlier detection in full", caption, list(rows), list(columns), cells, [SETTINGS, *sheet.notes()])
+    return Table(
+        "S3", "Outlier detection in full", caption, list(rows), list(columns), cells, [SETTINGS, NO_ORACLE, *sheet.notes()]
+    )

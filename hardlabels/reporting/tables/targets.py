@@ -10,13 +10,11 @@ from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import Records
-from hardlabels.statistics.target import SOFT, vote_intervals
+from hardlabels.sources.source import Source
+from hardlabels.statistics.target import SOFT, Run, VoteDraws, vote_intervals
 
 RESAMPLES = 100
-"""A cell of 5 runs of 2,000 items takes about a second; the ends are known to about a tenth of the interval's length."""
-
-GROUPS = (SOFT[:3], SOFT[3:])
-"""Computed together: drawing votes for the whole data set costs as much as scoring. The rank correlation is the slow one."""
+"""The ends are known to about a tenth of the interval's length."""
 
 NEEDS_DATA = (
     "Intervals over votes are left out: they need the votes of the data set, which are not on this machine (HARDLABELS_DATA)."
@@ -27,28 +25,55 @@ def target_intervals(records: Records, method: str, k: float, names: Collection[
     """Name to the ends of the 95 % interval over votes of the mean over seeds; empty where data or predictions are not at hand.
 
     Args:
-        records: finished runs.
+        records: finished runs, seen at one checkpoint.
         method: whose runs.
-        k: votes an item in training, infinite for all. Evaluation always uses all votes.
+        k: votes per item in training, infinite for all. Evaluation always uses all votes.
         names: of metrics; those that see only the majority label have no such interval.
     """
-    # With few votes there are many cells, of which table 1 shows soft NLL alone: nothing is computed beside it.
-    together = GROUPS if np.isinf(k) else [(name,) for name in SOFT]
-    groups = [group for group in together if set(names) & set(group)]
+    wanted = [name for name in SOFT if name in names]
     paths = tuple(path for cell, path in sorted(records.folders.items(), key=lambda item: item[0].seed) if _is(cell, method, k))
-    return {name: ends for group in groups for name, ends in _intervals(paths, group) if name in names} if paths else {}
+    found = {name: _interval(paths, records.checkpoint, name) for name in wanted if paths}
+    return {name: ends for name, ends in found.items() if ends is not None}
 
 
-@lru_cache(maxsize=1024)  # several tables show the same cell
-def _intervals(paths: tuple[Path, ...], names: tuple[str, ...]) -> tuple[tuple[str, tuple[float, float]], ...]:
-    runs = [FinishedRun(path) for path in paths]
-    source = source_at_hand(runs[0])
-    saved = [predictions_of(run) for run in runs]
-    if source is None or not source.votes.has_votes or not all(saved):
-        return ()
+@lru_cache(maxsize=4096)  # several tables show the same cell
+def _interval(paths: tuple[Path, ...], checkpoint: str, name: str) -> tuple[float, float] | None:
+    source, parts = _source(paths[0]), _predictions(paths, checkpoint)
+    if source is None or not source.votes.has_votes or parts is None:
+        return None
+    found = vote_intervals(parts, source.votes, [name], seed=0, draws=_draws(source))[name]
+    return (found.low, found.high) if np.isfinite([found.low, found.high]).all() else None
+
+
+@lru_cache(maxsize=64)  # the metrics of one cell follow each other
+def _predictions(paths: tuple[Path, ...], checkpoint: str) -> list[Run] | None:
+    saved = [predictions_of(FinishedRun(path), checkpoint) for path in paths]
     parts = [(one["logits"].astype(np.float64), one["index"]) for one in saved if one is not None]
-    found = vote_intervals(parts, source.votes, names, seed=0, resamples=RESAMPLES)
-    return tuple((name, (value.low, value.high)) for name, value in found.items() if np.isfinite([value.low, value.high]).all())
+    return parts if len(parts) == len(paths) else None
+
+
+@lru_cache(maxsize=256)
+def _source(path: Path) -> Source | None:
+    return source_at_hand(FinishedRun(path))
+
+
+_DRAWN: dict[tuple[str, int], VoteDraws] = {}
+
+
+def _draws(source: Source) -> VoteDraws:
+    """The draws of a data set: made once, and kept until another one is asked for (80 MB for CIFAR-10H)."""
+    key = source.fingerprint, RESAMPLES
+    if key not in _DRAWN:
+        _DRAWN.clear()
+        _DRAWN[key] = VoteDraws(source.votes, seed=0, resamples=RESAMPLES)
+    return _DRAWN[key]
+
+
+def forget() -> None:
+    """Read everything again: runs or data have changed under the same names."""
+    for kept in (_interval, _predictions, _source):
+        kept.cache_clear()
+    _DRAWN.clear()
 
 
 def _is(cell: Cell, method: str, k: float) -> bool:

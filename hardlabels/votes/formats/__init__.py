@@ -4,16 +4,36 @@
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from hardlabels.errors import InputError
-from hardlabels.votes.formats import answers, chaosnli, cifar10s, lewidi, long, matrix, wide
+from hardlabels.votes.formats import (
+    answers,
+    arrow,
+    chaosnli,
+    cifar10s,
+    label_studio,
+    lewidi,
+    long,
+    matrix,
+    mturk,
+    prodigy,
+    wide,
+)
+from hardlabels.votes.formats.cleaning import sentences, shorten_ids
 from hardlabels.votes.formats.detect import detect
 from hardlabels.votes.formats.named import NamedVotes, Options
+from hardlabels.votes.formats.wording import Wording
+
+
+def _read_long(path: Path, options: Options) -> NamedVotes:
+    return arrow.read(path, options) if path.suffix == ".parquet" or path.is_dir() else long.read(path, options)
+
 
 FORMATS: dict[str, Callable[[Path, Options], NamedVotes]] = {
-    "long": long.read,
+    "long": _read_long,
     "wide": wide.read,
     "counts": partial(matrix.read, kind="counts"),
     "probs": partial(matrix.read, kind="probs"),
@@ -22,19 +42,33 @@ FORMATS: dict[str, Callable[[Path, Options], NamedVotes]] = {
     "lewidi": lewidi.read,
     "chaosnli": chaosnli.read,
     "cifar10s": cifar10s.read,
+    "label_studio": label_studio.read,
+    "prodigy": prodigy.read,
+    "mturk": mturk.read,
+    "datasets": arrow.read,
 }
 """``matrix`` is counts or probabilities, whichever the numbers are."""
+TABLES = {
+    "long": (".csv", ".tsv", ".parquet"),
+    "wide": (".csv", ".tsv"),
+    "mturk": (".csv",),
+    "datasets": (".parquet", ""),
+}
+"""What a file of these formats must end in; a saved data set is a folder."""
+WITHOUT_VOTES = ("counts", "probs", "matrix", "chaosnli", "cifar10s")
+"""Formats that hold no single votes: of what can be cleaned, only their ids."""
 
-__all__ = ["FORMATS", "NamedVotes", "Options", "detect", "read"]
+__all__ = ["FORMATS", "NamedVotes", "Options", "Wording", "detect", "read"]
 
 
 def read(path: str | Path, format: str | None = None, options: Options | None = None) -> NamedVotes:
     """The votes of a file, with the names of items, classes and annotators.
 
     Args:
-        path: ``.csv``, ``.npy``, ``.parquet``, ``.json`` or ``.jsonl``.
+        path: ``.csv``, ``.tsv``, ``.npy``, ``.parquet``, ``.json`` or ``.jsonl``; or the folder of a data set that ``datasets``
+            saved.
         format: one of ``FORMATS``; None decides by ending and content.
-        options: columns of a long table, the order of the classes.
+        options: columns of a long table, the order of the classes, what is to be cleaned.
 
     Raises:
         InputError: with the first row that cannot be, what was expected and what was found; or when two formats are as likely.
@@ -43,6 +77,24 @@ def read(path: str | Path, format: str | None = None, options: Options | None = 
     chosen = format or detect(path, options)
     if chosen not in FORMATS:
         raise InputError(f"{path}: expected a format {', '.join(FORMATS)}; got {chosen!r:.60}")
-    if chosen in ("long", "wide") and path.suffix not in (".csv", ".parquet")[: 2 if chosen == "long" else 1]:
-        raise InputError(f"{path}: expected a {chosen} table as .csv{' or .parquet' if chosen == 'long' else ''}")
-    return FORMATS[chosen](path, options)
+    if path.suffix not in TABLES.get(chosen, (path.suffix,)):
+        endings = " or ".join(ending or "a folder" for ending in TABLES[chosen])
+        raise InputError(f"{path}: expected a {chosen} table as {endings}")
+    named = FORMATS[chosen](path, options)
+    if chosen in WITHOUT_VOTES:
+        named = _clean_ids(named, path, options)
+    return replace(named, ordered=True) if options.ordered else named
+
+
+def _clean_ids(named: NamedVotes, path: Path, options: Options) -> NamedVotes:
+    """What can be put right of votes that were counted by somebody else."""
+    if other := sorted(options.clean - {"urls"}):
+        said = options.wording.option("clean", other[0])
+        raise InputError(
+            f"{path}: {said} needs single votes; {named.format} holds what somebody counted. Only urls can be cleaned"
+        )
+    if not options.clean:
+        return named
+    items, changed = shorten_ids(named.items, str(path))
+    cleaned = {"urls": changed}
+    return replace(named, items=items, cleaned=cleaned, notes=(*named.notes, *sentences(cleaned)))

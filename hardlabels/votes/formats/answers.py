@@ -26,5 +26,5 @@ def read(path: Path, options: Options) -> NamedVotes:
         where = f"{path}, task {task!r:.60}"
         ballot.item(task)
         for worker, label in need_dict(answers, "an object {worker: label} with at least one vote", where).items():
-            ballot.vote(label_text(label, f"{where}, worker {worker!r:.60}"), worker)
+            ballot.vote(label_text(label, f"{where}, worker {worker!r:.60}", options), worker)
     return ballot.close("answers", options, ["items in the order of the file"])

@@ -61,6 +61,7 @@ def read(path: Path, options: Options) -> NamedVotes:
     names = options.classes or tuple(str(c) for c in range(votes.num_classes))
     check_class_names(list(names), str(path))
     if len(names) != votes.num_classes:
-        raise InputError(f"{path}: expected {len(names)} classes, as --classes says; found {votes.num_classes}")
+        said = f"as {options.wording.option('classes')} says"
+        raise InputError(f"{path}: expected {len(names)} classes, {said}; found {votes.num_classes}")
     note = f"the mean of {sum(sizes):,} distributions, {min(sizes)} to {max(sizes)} an item: probabilities without single votes"
-    return NamedVotes(votes, items, names, None, "cifar10s", (note,))
+    return NamedVotes(votes, items, names, None, "cifar10s", (note,), has_class_names=options.classes is not None)

@@ -4,28 +4,35 @@ from pathlib import Path
 from typing import Any
 
 from hardlabels.errors import InputError
-from hardlabels.votes.formats import answers, cifar10s, lewidi
-from hardlabels.votes.formats.document import read_json
-from hardlabels.votes.formats.long import find_columns
+from hardlabels.votes.formats import answers, arrow, cifar10s, label_studio, lewidi, mturk, prodigy
+from hardlabels.votes.formats.columns import ask_for_columns, find_columns
+from hardlabels.votes.formats.document import read_json, read_lines
 from hardlabels.votes.formats.named import Options, number_of
 from hardlabels.votes.formats.text import MISSING, TextTable, check_file
-from hardlabels.votes.formats.wide import CORNER, has_ids
+from hardlabels.votes.formats.wide import CLASS_CORNER, CORNER, has_ids
 
 ANNOTATOR_NAMES = ("ann", "worker", "rater", "coder", "user", "labeler", "participant")
-ENDINGS = (".csv", ".npy", ".parquet", ".json", ".jsonl")
+ENDINGS = (".csv", ".tsv", ".npy", ".parquet", ".json", ".jsonl")
 
 
 def detect(path: Path, options: Options) -> str:
-    """``long``, ``wide``, ``matrix`` (counts or probabilities), ``answers``, ``lewidi``, ``chaosnli`` or ``cifar10s``.
+    """A key of ``FORMATS``.
 
-    - ``.npy``: matrix. ``.parquet``: long.
-    - ``.jsonl``: chaosnli. ``.json``: by what the first item is.
+    - ``.npy``: matrix. ``.parquet``: long. A folder with a ``state.json``: a data set that Hugging Face's ``datasets`` saved.
+    - ``.jsonl``: prodigy, where the first line has its hashes; chaosnli, where it has a ``uid`` or a ``label_counter``.
+    - ``.json``: by what the first item is: a list of Label Studio's tasks, or an object of items.
+    - ``.tsv`` as ``.csv``, but with tabs between the cells.
+    - ``.csv`` with answers of MTurk that are not one column: mturk.
     - ``.csv`` with columns that are named as a task and a label (or that the user names): long.
     - ``.csv`` whose first cell is ``task/worker``, or whose columns are all named as annotators (``annotator1``, ``Ann1``): wide.
+      Whose first cell is ``task/class``: matrix.
     - ``.csv`` of nothing but numbers: matrix. Of nothing but words and empty cells: wide. Of whole numbers and empty cells: wide,
-      where a first column of ids shows that this is a table of votes.
+      where a first column of ids shows that this is a table of votes. A table of words without ids, of which no two columns share
+      one, is more likely a long table with names that are not known: refused.
     - Everything else is refused, and the message says what to do.
     """
+    if arrow.is_saved(path):
+        return "datasets"
     if path.suffix not in ENDINGS:
         raise InputError(f"{path}: expected votes as {', '.join(ENDINGS)}; got {path.suffix or 'no ending'!r:.60}")
     check_file(path)
@@ -34,18 +41,32 @@ def detect(path: Path, options: Options) -> str:
     if path.suffix == ".parquet":
         return "long"
     if path.suffix == ".jsonl":
-        return "chaosnli"
+        return detect_lines(path)
     return detect_json(path) if path.suffix == ".json" else detect_csv(path, options)
 
 
 def detect_json(path: Path) -> str:
     """By the value of the first item."""
     document: Any = read_json(path)
-    for name, module in {"lewidi": lewidi, "answers": answers, "cifar10s": cifar10s}.items():
+    modules = {"label_studio": label_studio, "lewidi": lewidi, "answers": answers, "cifar10s": cifar10s}
+    for name, module in modules.items():
         if module.looks_like(document):
             return name
     expected = "answers {task: {worker: label}}, a LeWiDi set {id: {annotations, annotators}} or distributions {id: [[...]]}"
-    raise InputError(f"{path}: expected {expected}; found neither")
+    raise InputError(f"{path}: expected an export of Label Studio, {expected}; found neither")
+
+
+def detect_lines(path: Path) -> str:
+    """By the fields of the first line. An empty file is chaosnli's to refuse."""
+    _, first = next(read_lines(path), (0, {"uid": ""}))
+    fields = list(first) if isinstance(first, dict) else []
+    if prodigy.looks_like(fields):
+        return "prodigy"
+    if {"uid", "label_counter"} & set(fields):
+        return "chaosnli"
+    expected = "ChaosNLI, JSON lines with 'uid' and 'label_counter', or an export of Prodigy, with '_input_hash' and 'answer'"
+    instead = "Save the votes as a csv with the columns task, worker and label"
+    raise InputError(f"{path}: expected {expected}; line 1 has {', '.join(map(repr, fields)) or 'no fields':.300}. {instead}")
 
 
 def detect_csv(path: Path, options: Options) -> str:
@@ -55,10 +76,12 @@ def detect_csv(path: Path, options: Options) -> str:
     ids = bool(header) and has_ids(header)
     if not header or (not ids and any(number_of(name) is not None for name in header)):
         return "matrix"  # a first line of numbers
-    if header[0].lower() == CORNER:
-        return "wide"
-    if find_columns(header, options, path) is not None:
-        return "long"
+    if header[0].lower() in (CORNER, CLASS_CORNER):
+        return "wide" if header[0].lower() == CORNER else "matrix"
+    if mturk.looks_like(header) and (options.label is None or options.label not in header):
+        return "mturk"
+    if find_columns(list(dict.fromkeys(header)), options, path) is not None:
+        return "long"  # which refuses a name that comes twice
     if len(header) == 1:
         return "matrix"  # which refuses it
     if all(name.lower().startswith(ANNOTATOR_NAMES) for name in header[ids:]):
@@ -66,14 +89,33 @@ def detect_csv(path: Path, options: Options) -> str:
     kinds = scan(table, int(ids))
     if kinds.keys() <= {"whole", "fraction"}:
         return "matrix"
-    if kinds.keys() <= {"word", "empty"} or (ids and kinds.keys() <= {"whole", "empty"}):
+    words = kinds.keys() <= {"word", "empty"}
+    if (words and (ids or share_labels(table))) or (ids and kinds.keys() <= {"whole", "empty"}):
         return "wide"
     line, cell = kinds["empty" if "empty" in kinds and "word" not in kinds else "word"]
-    more = "" if ids else "; a first column of ids, named task, tells empty votes from lost numbers"
+    option, asked = options.wording.option, ask_for_columns(header, options, path)
     raise InputError(
-        f"{path}: expected numbers in all cells, or a wide table of labels; line {line} has {cell!r:.60}. "
-        f"--format says what it is: wide (a column an annotator), counts or probs (a column a class){more}"
+        f"{path}: what the columns hold cannot be told by their names. One vote per line: {asked}. "
+        f"One column per annotator: {option('format', 'wide')}. One column per class: {option('format', 'counts')} or "
+        f"{option('format', 'probs')}, with numbers in all cells, but line {line} has {cell!r:.60}"
     )
+
+
+def share_labels(table: TextTable) -> bool:
+    """Whether some label is in two columns, as in a table with a column an annotator. One line cannot tell, and is taken as one.
+
+    In a long table (clip, ear, sound) the columns hold different things, and no word is in two of them.
+    """
+    seen: list[set[str]] = [set() for _ in table.header]
+    rows = 0
+    for block in table.blocks():
+        rows += len(block)
+        for place, cells in enumerate(zip(*block, strict=True)):
+            seen[place] |= {cell.strip() for cell in cells} - MISSING
+        filled = [labels for labels in seen if labels]
+        if len(set().union(*filled)) < sum(map(len, filled)):
+            return True
+    return rows < 2 or len(filled) < 2
 
 
 def scan(table: TextTable, first: int) -> dict[str, tuple[int, str]]:

@@ -6,22 +6,24 @@ from pathlib import Path
 from typing import Any
 
 from hardlabels.errors import InputError
+from hardlabels.votes.formats.named import Options
 from hardlabels.votes.formats.text import MISSING, check_file
 
 
 def read_json(path: Path) -> Any:
     """The document of a ``.json`` file."""
-    return parse(_text(path), str(path))
+    return parse(read_text(path), str(path))
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """The documents of a ``.jsonl`` file, with their line (from 1); blank lines are skipped."""
-    for number, line in enumerate(_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             yield number, parse(line, f"{path}, line {number}")
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text of a file, in UTF-8."""
     check_file(path)
     try:
         return path.read_text(encoding="utf-8-sig")
@@ -78,13 +80,17 @@ def need_dict(value: Any, expected: str, where: str) -> dict[str, Any]:
     return value
 
 
-def label_text(value: Any, where: str) -> str:
-    """A vote as text: a word or a number.
+def label_text(value: Any, where: str, options: Options) -> str:
+    """A vote as text: a word or a number; an empty text where there is none and the user asked to skip such votes.
 
-    >>> label_text(" cat", "answers.json"), label_text(2, "answers.json")
+    >>> label_text(" cat", "answers.json", Options()), label_text(2, "answers.json", Options())
     ('cat', '2')
     """
     text = str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-    if text in MISSING:
-        raise InputError(f"{where}: expected a label as a word or a number; found {json.dumps(value):.60}")
-    return text
+    if text not in MISSING:
+        return text
+    nothing = value is None or value == [] or isinstance(value, str | float)
+    if nothing and "empty" in options.clean:
+        return ""
+    hint = f". {options.wording.option('clean', 'empty')} skips votes without a label" if nothing else ""
+    raise InputError(f"{where}: expected a label as a word or a number; found {json.dumps(value):.60}{hint}")

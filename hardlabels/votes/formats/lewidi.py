@@ -4,6 +4,7 @@ In 2023 both fields are lists with commas; in 2025 ``annotations`` maps each ann
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,12 @@ from hardlabels.votes.formats.document import label_text, need_dict, read_json
 from hardlabels.votes.formats.named import NamedVotes, Options, number_of
 from hardlabels.votes.formats.votewise import Ballot
 
-SCALES = {"abusivness detection": ("-3", "-2", "-1", "0", "1")}
-"""ConvAbuse's votes are on this scale, while its soft labels are of two classes (abusive or not)."""
+SCALES = {
+    "abusivness detection": ("-3", "-2", "-1", "0", "1"),
+    "paraphrase detection": tuple(str(step) for step in range(-5, 6)),
+    "sarcasm detection": tuple(str(step) for step in range(1, 7)),
+}
+"""Tasks whose votes are on an ordered scale: ConvAbuse (whose soft labels are of two classes), Paraphrase and CSC of 2025."""
 
 
 def looks_like(document: Any) -> bool:
@@ -26,19 +31,19 @@ def looks_like(document: Any) -> bool:
     return isinstance(first, dict) and "annotations" in first
 
 
-def pairs(item: dict[str, Any], where: str) -> Iterator[tuple[str, str]]:
+def pairs(item: dict[str, Any], where: str, options: Options) -> Iterator[tuple[str, str]]:
     """(annotator, label) of every vote on an item; an annotator who gave several labels has a vote for each.
 
-    >>> list(pairs({"annotations": "0,1", "annotators": "Ann1,Ann2"}, "x"))
+    >>> list(pairs({"annotations": "0,1", "annotators": "Ann1,Ann2"}, "x", Options()))
     [('Ann1', '0'), ('Ann2', '1')]
-    >>> list(pairs({"annotations": {"Ann1": "neutral,entailment"}, "annotators": "Ann1"}, "x"))
+    >>> list(pairs({"annotations": {"Ann1": "neutral,entailment"}, "annotators": "Ann1"}, "x", Options()))
     [('Ann1', 'neutral'), ('Ann1', 'entailment')]
     """
     given, names = item.get("annotations"), item.get("annotators")
     if not isinstance(names, str) or not isinstance(given, str | dict) or not given or not names:
         raise InputError(f"{where}: expected 'annotations' and 'annotators' with at least one vote (a test set without them?)")
     annotators = [name.strip() for name in names.split(",")]
-    labels = [label_text(label, where) for label in given.split(",")] if isinstance(given, str) else None
+    labels = [label_text(label, where, options) for label in given.split(",")] if isinstance(given, str) else None
     if labels is not None:
         if len(labels) != len(annotators):
             raise InputError(f"{where}: expected a vote an annotator; found {len(labels)} votes of {len(annotators)} annotators")
@@ -47,8 +52,8 @@ def pairs(item: dict[str, Any], where: str) -> Iterator[tuple[str, str]]:
     if not isinstance(given, dict) or set(given) != set(annotators):  # who gave two labels may be listed twice
         raise InputError(f"{where}: expected annotations by {names!r:.60}; found some by {','.join(given)!r:.60}")
     for annotator, several in given.items():
-        for label in label_text(several, where).split(","):
-            yield annotator, label_text(label, where)
+        for label in label_text(several, where, options).split(","):
+            yield annotator, label_text(label, where, options)
 
 
 def read(path: Path, options: Options) -> NamedVotes:
@@ -56,30 +61,34 @@ def read(path: Path, options: Options) -> NamedVotes:
     document = need_dict(read_json(path), "an object {id: {annotations, annotators}}", str(path))
     ballot = Ballot(str(path))
     classes: dict[str, None] = {}
-    several = 0
+    several, ordered, multilabel = 0, False, False
     for key, entry in document.items():
         where = f"{path}, item {key!r:.60}"
         item = need_dict(entry, "an object with 'annotations' and 'annotators'", where)
         ballot.item(key)
-        votes = list(pairs(item, where))
+        votes = list(pairs(item, where, options))
         for annotator, label in votes:
             ballot.vote(label, annotator)
         several += len(votes) > len({annotator for annotator, _ in votes})
         soft = item.get("soft_label")
         classes.update(dict.fromkeys(soft if isinstance(soft, dict) else ()))
-        classes.update(dict.fromkeys(SCALES.get(str(item.get("annotation task")), ())))
+        multilabel |= isinstance(soft, dict) and any(isinstance(share, dict) for share in soft.values())
+        scale = SCALES.get(str(item.get("annotation task")), ())
+        classes.update(dict.fromkeys(scale))
+        ordered |= bool(scale)
     notes = ["items in the order of the file"]
     if several:
         notes.append(f"{several} items have an annotator with several votes: each is one vote")
-    return ballot.close("lewidi", options if options.classes else _with(classes, ballot), notes)
+    named = ballot.close("lewidi", options if options.classes else _with(classes, ballot, options), notes)
+    return replace(named, ordered=ordered, several=multilabel)
 
 
-def _with(classes: dict[str, None], ballot: Ballot) -> Options:
+def _with(classes: dict[str, None], ballot: Ballot, options: Options) -> Options:
     """All classes in order: those that only the soft labels name have no vote."""
     every = [*dict.fromkeys([*classes, *ballot.codes["label"]])]
     numbers = [number_of(name) for name in every]
     if all(number is not None and number == int(number) for number in numbers):
         whole = [int(number) for number in numbers if number is not None]
         every = [str(value) for value in range(min(whole), max(whole) + 1)] if max(whole) - min(whole) < 100 else every
-        return Options(classes=tuple(every))
-    return Options(classes=tuple(sorted(every)))
+        return replace(options, classes=tuple(every))
+    return replace(options, classes=tuple(sorted(every)))

@@ -6,12 +6,16 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.votes.arrays import read_arrays
-from hardlabels.votes.formats.named import Codes, NamedVotes, Options, check_ids, number_of
+from hardlabels.votes.formats.codes import Codes
+from hardlabels.votes.formats.columns import ask_for_columns
+from hardlabels.votes.formats.named import NamedVotes, Options, check_ids, number_of
+from hardlabels.votes.formats.other_columns import other_column
 from hardlabels.votes.formats.text import TextTable, check_file, header_names
-from hardlabels.votes.formats.wide import has_ids
+from hardlabels.votes.formats.wide import CLASS_CORNER, has_ids
 from hardlabels.votes.names import check_class_names
 from hardlabels.votes.table import Votes
 
+ONE_HOT = "one 1 a line: taken as counts of one vote; they may be probabilities"
 NO_NAMES = "the first line reads like numbers of classes, but is taken as an item; write names as words, or remove it"
 
 
@@ -28,8 +32,9 @@ def kind_of(table: np.ndarray) -> tuple[str, str]:
     with np.errstate(over="ignore", invalid="ignore"):
         if not (table != np.floor(table)).any():
             if bool(np.all((table == 0) | (table == 1)) and np.all(table.sum(1) == 1)):
-                return "counts", "one 1 a line: taken as counts of one vote; they may be probabilities (--format probs)"
-            return "counts", "whole numbers: counts"
+                return "counts", ONE_HOT
+            percent = ", or percentages, of which only the user knows" if bool(np.all(table.sum(1) == 100)) else ""
+            return "counts", f"whole numbers: counts{percent}"
         if (np.abs(table.sum(1) - 1) <= 1e-3).mean() > 0.5:
             return "probs", "rows that sum to 1: probabilities"
     return "counts", "numbers whose rows do not sum to 1: counts"
@@ -44,34 +49,44 @@ def read(path: Path, options: Options, kind: str | None = None) -> NamedVotes:
         kind: ``counts`` or ``probs``; None decides by :func:`kind_of`.
     """
     check_file(path)
-    table, items, names = read_table(path)
+    table, items, names = read_table(path, options)
     if table.ndim != 2:
         raise InputError(f"{path}: expected a numeric matrix of items x classes, got shape {table.shape}, type {table.dtype}")
     taken, why = kind_of(table)
     if kind is None:
-        kind = taken
+        if options.classes is None and not _says_it_is_one(path) and (found := other_column(table, names)) is not None:
+            told = f"{options.wording.option('format', 'counts')} (or probs) takes every column as a class"
+            raise InputError(f"{path}: expected a column for each class; {found}. Leave it out, or call ids 'id'; {told}")
+        kind, why = taken, f"{why} ({options.wording.option('format', 'probs')})" if why == ONE_HOT else why
     else:
-        why = f"{kind}, as --format says"
+        why = f"{kind}, as {options.wording.option('format')} says"
     if options.classes is not None:
-        table, names = with_classes(table, names, options.classes, path)
+        table, names = with_classes(table, names, options, path)
     build = Votes.from_counts if kind == "counts" else Votes.from_probabilities
     votes = build(table, where=str(path))
+    has_names = names is not None
     names = names if names is not None else [str(c) for c in range(votes.num_classes)]
     check_class_names(names, str(path))
     notes = (why,) if items is not None or not _counts_up(table[0]) else (why, NO_NAMES)
-    return NamedVotes(votes, items or [str(i) for i in range(len(votes))], tuple(names), None, kind, notes)
+    ids = items or [str(i) for i in range(len(votes))]
+    return NamedVotes(votes, ids, tuple(names), None, kind, notes, has_ids=items is not None, has_class_names=has_names)
 
 
-def read_table(path: Path) -> tuple[np.ndarray, list[str] | None, list[str] | None]:
+def read_table(path: Path, options: Options) -> tuple[np.ndarray, list[str] | None, list[str] | None]:
     """The numbers, the ids of the lines where there are some, the names of the columns where there are some."""
     if path.suffix != ".csv":
         return read_arrays(path)[""], None, None
     text = TextTable(path)
     if text.header and has_ids(text.header) and not all(number_of(cell) is not None for cell in text.header):
-        return read_with_ids(text)
+        return read_with_ids(text, options)
     table = read_arrays(path)[""]
     named = bool(text.header) and not any(_numeric(cell) for cell in text.header)
     return table, None, [cell.strip() for cell in text.header] if named else None
+
+
+def _says_it_is_one(path: Path) -> bool:
+    """Whether a table says by its first cell that its columns are classes."""
+    return path.suffix == ".csv" and [name.strip().lower() for name in TextTable(path).header[:1]] == [CLASS_CORNER]
 
 
 def _counts_up(row: np.ndarray) -> bool:
@@ -83,7 +98,7 @@ def _numeric(cell: str) -> bool:
     return number_of(cell) is not None or cell.strip().lower() in ("nan", "inf", "-inf")
 
 
-def read_with_ids(text: TextTable) -> tuple[np.ndarray, list[str], list[str]]:
+def read_with_ids(text: TextTable, options: Options) -> tuple[np.ndarray, list[str], list[str]]:
     """A csv whose first column is the items' ids."""
     path, ids = text.path, Codes()
     names = header_names(text.header, path, "class")[1:]
@@ -96,7 +111,8 @@ def read_with_ids(text: TextTable) -> tuple[np.ndarray, list[str], list[str]]:
                 raise InputError(f"{path}: expected finite numbers; line {text.line(len(rows) + 1)} has {cell!r:.60}")
             if ids[cells[0].strip()] != len(rows):
                 place = f"line {text.line(len(rows) + 1)} has {cells[0]!r:.60} again"
-                raise InputError(f"{path}: expected every item once; {place}")
+                hint = ask_for_columns([*map(str.strip, text.header)], options, path)
+                raise InputError(f"{path}: expected every item once; {place}. If a line is one vote, {hint}")
             rows.append([number for number in numbers if number is not None])
     if not rows or not names:
         raise InputError(f"{path}: expected at least one item and one class, got {len(rows)} x {len(names)}")
@@ -104,16 +120,16 @@ def read_with_ids(text: TextTable) -> tuple[np.ndarray, list[str], list[str]]:
     return np.array(rows), list(ids), names
 
 
-def with_classes(
-    table: np.ndarray, names: list[str] | None, classes: tuple[str, ...], path: Path
-) -> tuple[np.ndarray, list[str]]:
+def with_classes(table: np.ndarray, names: list[str] | None, options: Options, path: Path) -> tuple[np.ndarray, list[str]]:
     """The columns in the order of the classes that a user named.
 
-    >>> with_classes(np.array([[1, 2]]), ["dog", "cat"], ("cat", "dog"), Path("votes.csv"))[0].tolist()
+    >>> with_classes(np.array([[1, 2]]), ["dog", "cat"], Options(classes=("cat", "dog")), Path("votes.csv"))[0].tolist()
     [[2, 1]]
     """
+    classes = options.classes or ()
     if table.ndim != 2 or table.shape[1] != len(classes):
-        raise InputError(f"{path}: expected {len(classes)} classes, as --classes says, got shape {table.shape}")
+        said = f"as {options.wording.option('classes')} says"
+        raise InputError(f"{path}: expected {len(classes)} classes, {said}, got shape {table.shape}")
     if names is None:
         return table, list(classes)
     for name in names:

@@ -2,18 +2,30 @@
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hardlabels.errors import InputError
-from hardlabels.votes.names import LONGEST, check_class_names
+from hardlabels.votes.formats.cleaning import (
+    CHOICES,
+    Cleaned,
+    first_of_duplicates,
+    merge_variants,
+    sentences,
+    shorten_ids,
+)
+from hardlabels.votes.formats.codes import Column
+from hardlabels.votes.formats.wording import Wording
+from hardlabels.votes.names import LONGEST, NO_ANSWER, check_class_names, check_numbers, check_spellings
 from hardlabels.votes.ragged import label_dtype
 from hardlabels.votes.table import Votes
 
 MAX_CLASSES = 10_000  # more is no label but free text, or an id
 LONGEST_ID = 500
+SHOWN = 5  # ids in a message
 SPAN = 100  # whole numbers this close together are a scale, of which some steps may not have been chosen
 WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
@@ -27,12 +39,18 @@ class Options:
         worker: the column of the annotator's id.
         label: the column of the vote.
         classes: all classes, in their order; None for those that are in the file.
+        ordered: whether the classes are a scale.
+        clean: what is to be put right, of ``cleaning.CHOICES``.
+        wording: how messages write these options.
     """
 
     task: str | None = None
     worker: str | None = None
     label: str | None = None
     classes: tuple[str, ...] | None = None
+    ordered: bool = False
+    clean: frozenset[str] = frozenset()
+    wording: Wording = field(default_factory=Wording)
 
 
 @dataclass(frozen=True)
@@ -46,6 +64,11 @@ class NamedVotes:
         annotator_names: None where the file does not say who voted.
         format: what the file was taken for.
         notes: what a reader had to decide, for a person to check.
+        has_ids: whether the file names its items; otherwise ``items`` are the numbers of its rows, from 0.
+        has_class_names: whether the file (or the user) names the classes; otherwise they are numbered from 0.
+        ordered: whether the classes are a scale, in their order, as the user or a format that is known says.
+        cleaned: what was put right, and how often: choices of ``cleaning.CHOICES``.
+        several: whether an annotator may give an item several labels, as the format says; each is one vote.
     """
 
     votes: Votes
@@ -54,27 +77,50 @@ class NamedVotes:
     annotator_names: tuple[str, ...] | None
     format: str
     notes: tuple[str, ...] = ()
+    has_ids: bool = True
+    has_class_names: bool = True
+    ordered: bool = False
+    several: bool = False
+    cleaned: Cleaned = field(default_factory=dict)
 
+    def aligned(self, ids: Iterable[object]) -> "NamedVotes":
+        """The votes on these items, in this order: those of somebody else's data set, so that row i of it is item i here.
 
-class Codes(dict[str, int]):
-    """Texts as whole numbers, in the order in which they first come.
+        Items that are not asked for are left out, as a data set may be a part of all that was voted on.
 
-    >>> codes = Codes()
-    >>> [codes[text] for text in "abca"], list(codes)
-    ([0, 1, 2, 0], ['a', 'b', 'c'])
-    """
+        Args:
+            ids: of the rows of that data set, each once. A number is compared as it is written, 7 as ``7``.
 
-    def __missing__(self, text: str) -> int:
-        self[text] = code = len(self)
-        return code
+        Raises:
+            InputError: an id that has no votes, or that comes twice: the first ones by name.
 
-    def take(self, texts: Sequence[str]) -> np.ndarray:
-        """The codes of these texts, (n,) int32."""
-        return np.fromiter(map(self.__getitem__, texts), np.int32, len(texts))
+        >>> named = NamedVotes(Votes.from_counts([[3, 0], [1, 2]]), ["a", "7"], ("no", "yes"), None, "counts")
+        >>> named.aligned([7, "a"]).votes.counts.tolist()
+        [[1, 2], [3, 0]]
+        >>> named.aligned(["a", "b"])
+        Traceback (most recent call last):
+        ...
+        hardlabels.errors.InputError: expected ids of items that have votes, such as 'a'; 1 of 2 have none: 'b'
+        """
+        if not self.has_ids:
+            raise InputError("expected votes whose file names its items; this one has rows only, which no id can be found in")
+        wanted = [str(name).strip() for name in ids]
+        place = {name: i for i, name in enumerate(self.items)}
+        twice = [name for name, times in Counter(wanted).items() if times > 1]
+        missing = [name for name in wanted if name not in place]
+        for found, expected, what in (
+            (missing, f"ids of items that have votes, such as {self.items[0]!r:.60}", f"of {len(wanted)} have none"),
+            (twice, "every id once", "come several times"),
+        ):
+            if found:
+                more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
+                listed = ", ".join(f"{name!r:.60}" for name in found[:SHOWN])
+                raise InputError(f"expected {expected}; {len(found)} {what}: {listed}{more}")
+        return replace(self, votes=self.votes.take([place[name] for name in wanted]), items=wanted)
 
 
 def check_ids(ids: Sequence[str], what: str, where: str) -> None:
-    """Refuse ids that a terminal or a file name could not carry.
+    """Refuse ids that a terminal or a file name could not carry, and one number in two spellings.
 
     >>> check_ids(["img_1.png"], "item", "votes.csv")
     """
@@ -82,6 +128,7 @@ def check_ids(ids: Sequence[str], what: str, where: str) -> None:
         if not name or len(name) > LONGEST_ID or not name.isprintable():
             shown = repr(name) if len(name) <= LONGEST else f"{name!r:.{LONGEST}}..."
             raise InputError(f"{where}: expected the id of an {what} as 1 to {LONGEST_ID} printable characters, got {shown}")
+    check_numbers(ids, what, where)
 
 
 def number_of(text: str) -> float | None:
@@ -148,22 +195,6 @@ def order_ids(ids: Sequence[str]) -> np.ndarray:
     return rank
 
 
-@dataclass
-class Column:
-    """One column of a file as codes (V,), and the text of each code."""
-
-    codes: np.ndarray
-    texts: list[str]
-
-    def stripped(self) -> "Column":
-        """The same without spaces around the texts."""
-        texts = [text.strip() for text in self.texts]
-        if texts == self.texts:
-            return self
-        merged = Codes()
-        return Column(merged.take(texts)[self.codes], list(merged))
-
-
 def assemble(
     task: Column,
     label: Column,
@@ -174,6 +205,8 @@ def assemble(
     options: Options,
     sort: bool,
     notes: Sequence[str],
+    has_ids: bool = True,
+    cleaned: Cleaned | None = None,
 ) -> NamedVotes:
     """The votes of a file from its columns, one entry a vote, in any order.
 
@@ -186,12 +219,18 @@ def assemble(
         options: what the user said about it.
         sort: put items whose ids are whole numbers in order of number; otherwise the order is that of the file.
         notes: what the reader had to decide.
+        has_ids: whether the file names its items.
+        cleaned: what the reader has put right already.
     """
     task, label, worker = task.stripped(), label.stripped(), worker.stripped() if worker else None
     check_ids(task.texts, "item", where)
     if worker:
         check_ids(worker.texts, "annotator", where)
+    task, label, worker, cleaned = clean(task, label, worker, options, where, cleaned or {})
     names, of_label = order_classes(label.texts, where, options.classes)
+    if options.classes is None:
+        check_spellings(names, where, options.wording.option("classes"), options.wording.option("clean", "variants"))
+        notes = [*notes, *(_may_be_no_vote(name) for name in names if name.lower() in NO_ANSWER)]
     rank = order_ids(task.texts) if sort else np.arange(len(task.texts))
     items = [""] * len(rank)
     for place, text in zip(rank.tolist(), task.texts, strict=True):
@@ -206,4 +245,31 @@ def assemble(
     offsets = np.concatenate([[0], np.cumsum(np.bincount(rank[task.codes], minlength=len(items)))])
     who = worker.codes[order] if worker else None
     votes = Votes(labels, offsets, c, None, who)
-    return NamedVotes(votes, items, names, tuple(worker.texts) if worker else None, format, tuple(notes))
+    people = tuple(worker.texts) if worker else None
+    said = (*notes, *sentences(cleaned))
+    return NamedVotes(votes, items, names, people, format, said, has_ids, cleaned=cleaned)
+
+
+def clean(
+    task: Column, label: Column, worker: Column | None, options: Options, where: str, cleaned: Cleaned
+) -> tuple[Column, Column, Column | None, Cleaned]:
+    """The columns after what the user asked for; what was asked for is counted, also where nothing had to be done."""
+    asked, cleaned = options.clean, dict(cleaned)
+    if "urls" in asked:
+        texts, cleaned["urls"] = shorten_ids(task.texts, where)
+        task = Column(task.codes, texts)
+    if "variants" in asked:
+        label, cleaned["variants"] = merge_variants(label, options.classes)
+    if "duplicates" in asked:
+        if worker is None:
+            said = options.wording.option("clean", "duplicates")
+            raise InputError(f"{where}: {said} needs to know who voted: two votes for one class may be two people's")
+        first = first_of_duplicates(task, label, worker)
+        cleaned["duplicates"] = int((~first).sum())
+        task, label, worker = task.kept(first), label.kept(first), worker.kept(first)
+    done = {name: cleaned[name] for name in CHOICES if name in cleaned}
+    return task, label, worker, done
+
+
+def _may_be_no_vote(name: str) -> str:
+    return f"{name!r} is taken as a class; where it means that there is no vote, remove those lines"

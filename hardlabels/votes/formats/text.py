@@ -35,28 +35,37 @@ def first_byte_that_is_no_text(path: Path) -> str:
     return "none is wrong now: the file has changed"
 
 
-def plain(text: str) -> bool:
-    r"""Whether lines can be cut at every comma: nothing quoted, no blank lines, no spaces that csv would skip, no old line ends.
+def plain(text: str, mark: str = ",") -> bool:
+    r"""Whether lines can be cut at every comma (or other mark): nothing quoted, no blank lines or spaces that csv would skip.
 
     >>> plain("a,b\n1,2\n"), plain('a,"b"\n')
     (True, False)
     """
-    return not any(mark in text for mark in ('"', "\r", ", ", "\n ", "\n\n")) and text[:1] not in ("\n", " ")
+    return not any(sign in text for sign in ('"', "\r", f"{mark} ", "\n ", "\n\n")) and text[:1] not in ("\n", " ")
 
 
 class TextTable:
-    """A csv file: its first line that is not blank, and the others in blocks.
+    """A csv file, or a tsv: its first line that is not blank, and the others in blocks.
 
     Args:
-        path: the file, in UTF-8.
+        path: the file, in UTF-8; one that ends in ``.tsv`` has tabs between its cells, every other commas.
     """
 
     def __init__(self, path: Path):
         check_file(path)
-        self.path = path
+        self.path, self.mark = path, "\t" if path.suffix == ".tsv" else ","
         self.header: list[str] = []
         with self._open() as file:
-            self.header = next((row for row in csv.reader(file, skipinitialspace=True) if row), [])
+            self.header = next((row for row in csv.reader(file, delimiter=self.mark, skipinitialspace=True) if row), [])
+        if len(self.header) == 1 and (other := next((mark for mark in ",;\t|" if mark in self.header[0]), None)):
+            first = f"{other!r} separates those of the first line, {self.header[0]!r:.60}"
+            instead = "Call it .tsv" if other == "\t" else "Call it .csv" if other == "," else "Save it with commas"
+            raise InputError(f"{path}: expected cells separated by {self.marks}; {first}. {instead}")
+
+    @property
+    def marks(self) -> str:
+        """What is between cells, in words."""
+        return "tabs" if self.mark == "\t" else "commas"
 
     def blocks(self) -> Iterator[list[list[str]]]:
         """The rows after the first, many at a time, each with as many cells as the first."""
@@ -72,11 +81,11 @@ class TextTable:
         with self._open() as file:
             while lines := file.readlines(CHUNK):
                 text = "".join(lines).replace("\r\n", "\n")
-                if not plain(text):
+                if not plain(text, self.mark):
                     break
                 text = text.removesuffix("\n")
-                self._check([line.count(",") + 1 for line in text.split("\n")], done)
-                cells, first = text.replace("\n", ",").split(","), 0 if done else width
+                self._check([line.count(self.mark) + 1 for line in text.split("\n")], done)
+                cells, first = text.replace("\n", self.mark).split(self.mark), 0 if done else width
                 yield [cells[first + place :: width] for place in places]
                 done += len(lines)
             for rows in self._rows(chain(lines, file), done):
@@ -86,12 +95,15 @@ class TextTable:
     def line(self, row: int) -> int:
         """The line (from 1) on which a row (from 0, the header counted) ends: found by reading again, as only errors need it."""
         with self._open() as file:
-            reader = csv.reader(file, skipinitialspace=True)
+            reader = csv.reader(file, delimiter=self.mark, skipinitialspace=True)
             return next(reader.line_num for i, _ in enumerate(row for row in reader if row) if i == row)
 
     def _rows(self, lines: Iterable[str], done: int) -> Iterator[list[list[str]]]:
         """Rows by csv, but for the first of the file: ``done`` rows came before these lines."""
-        reader, size = csv.reader(lines, skipinitialspace=True), max(1, BLOCK_CELLS // max(1, len(self.header)))
+        reader, size = (
+            csv.reader(lines, delimiter=self.mark, skipinitialspace=True),
+            max(1, BLOCK_CELLS // max(1, len(self.header))),
+        )
         while block := list(islice(reader, size)):
             rows = [row for row in block if row]
             self._check([len(row) for row in rows], done)
@@ -114,7 +126,7 @@ class TextTable:
         except UnicodeDecodeError as error:
             raise InputError(f"{self.path}: expected text in UTF-8; {first_byte_that_is_no_text(self.path)}") from error
         except csv.Error as error:
-            raise InputError(f"{self.path}: expected cells separated by commas: {error}") from error
+            raise InputError(f"{self.path}: expected cells separated by {self.marks}: {error}") from error
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hardlabels.errors import InputError
-from hardlabels.votes.formats.named import Codes, Column, NamedVotes, Options, assemble
+from hardlabels.votes.formats.codes import Codes, Column
+from hardlabels.votes.formats.named import NamedVotes, Options, assemble
 
 
 class Ballot:
@@ -22,22 +23,42 @@ class Ballot:
         self.where = where
         self.codes = {role: Codes() for role in ("task", "label", "worker")}
         self.columns = {role: array("i") for role in self.codes}
+        self.current, self.empty = -1, 0
 
     def item(self, task: str) -> None:
         """The votes that follow are on this item, which did not come before."""
         if task.strip() in self.codes["task"]:
             raise InputError(f"{self.where}: expected every item once; {task!r:.60} comes twice")
-        self.codes["task"].take([task.strip()])
+        self.again(task)
 
-    def vote(self, label: str, worker: str) -> None:
-        """One vote on the last item."""
-        self.columns["task"].append(len(self.codes["task"]) - 1)
+    def again(self, task: str) -> None:
+        """The votes that follow are on this item, which may have come before."""
+        self.current = self.codes["task"][task.strip()]
+
+    def vote(self, label: str, worker: str | None) -> None:
+        """One vote on the last item; an empty label is counted and left out, where the user asked for that."""
+        if not label:
+            self.empty += 1
+            return
+        self.columns["task"].append(self.current)
         self.columns["label"].append(self.codes["label"][label])
-        self.columns["worker"].append(self.codes["worker"][worker])
+        self.columns["worker"].append(self.codes["worker"][worker or ""])
 
     def close(self, format: str, options: Options, notes: Sequence[str]) -> NamedVotes:
-        """The table. Every item has at least one vote by then."""
+        """The table. Items without any vote are left out; where some votes are of nobody, no annotators are known."""
         task, label, worker = (
             Column(np.frombuffer(self.columns[role], dtype=np.int32), list(self.codes[role])) for role in self.codes
         )
-        return assemble(task, label, worker, where=self.where, format=format, options=options, sort=False, notes=notes)
+        if not len(label.codes):
+            raise InputError(f"{self.where}: expected at least one vote, found none")
+        return assemble(
+            task.kept(np.ones(len(task.codes), dtype=bool)),
+            label,
+            None if "" in worker.texts else worker,
+            where=self.where,
+            format=format,
+            options=options,
+            sort=False,
+            notes=notes,
+            cleaned={"empty": self.empty} if "empty" in options.clean else {},
+        )

@@ -1,0 +1,87 @@
+"""Soft targets as a type of their own: a loss for another kind of target refuses them instead of taking them silently.
+
+A Hugging Face classifier that is given float ``labels`` decides that an item may have several classes at once, and trains with
+binary cross-entropy (``BCEWithLogitsLoss``). No error tells, and the comparison of soft with hard labels is void.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from hardlabels.errors import InputError
+
+OTHER_LOSSES = {
+    F.binary_cross_entropy,
+    F.binary_cross_entropy_with_logits,
+    F.huber_loss,
+    F.l1_loss,
+    F.mse_loss,
+    F.multilabel_margin_loss,
+    F.multilabel_soft_margin_loss,
+    F.smooth_l1_loss,
+}
+"""Losses that take a distribution for something else: for several yes-or-no answers, or for numbers to be hit."""
+
+AS_NUMBERS = {torch.Tensor.tolist, torch.Tensor.__float__, torch.Tensor.__int__}
+"""How collators that build tensors from Python's numbers would lose the type."""
+
+SAME_TARGETS = {
+    torch.cat,
+    torch.chunk,
+    torch.split,
+    torch.stack,
+    torch.unbind,
+    *(
+        getattr(torch.Tensor, name)
+        for name in (
+            *("__getitem__", "chunk", "clone", "contiguous", "cpu", "cuda", "detach", "float", "half", "bfloat16", "double"),
+            *("pin_memory", "reshape", "split", "squeeze", "to", "unbind", "unsqueeze", "view"),
+        )
+    ),
+}
+"""What collators, transfers and models do to targets before a loss: the result is soft targets still."""
+
+
+class SoftTargets(torch.Tensor):
+    """Distributions p, (C,) of an item or (B, C) of a batch, for the cross-entropy H(p, q) = -sum_c p_c log q_c.
+
+    A tensor in every way (arithmetic gives plain ones), but :data:`OTHER_LOSSES` raise an ``InputError`` that names the way out.
+    ``targets.as_subclass(torch.Tensor)`` is the plain tensor, where somebody does want another loss.
+
+    >>> p = torch.tensor([[0.75, 0.25]]).as_subclass(SoftTargets)
+    >>> F.cross_entropy(torch.zeros(1, 2), p)
+    tensor(0.6931)
+    >>> F.binary_cross_entropy_with_logits(torch.zeros(1, 2), p)
+    Traceback (most recent call last):
+    ...
+    hardlabels.errors.InputError: soft targets were given to binary_cross_entropy_with_logits, which is then not H(p, q): ...
+    """
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Iterable[type], args: tuple = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Torch asks here before every operation on such a tensor."""
+        # A model for one class an item flattens its labels: cross_entropy would speak of the size of a batch.
+        flattened = func is F.cross_entropy and args[0].shape != args[1].shape
+        if func in OTHER_LOSSES or flattened or (func in AS_NUMBERS and args[0].ndim > 0):
+            raise InputError(
+                f"soft targets were given to {func.__name__.strip('_')}, which is then not H(p, q): with Hugging Face's Trainer "
+                "use **adapters.huggingface.trainer_parts(data); in your own loop give the model no labels and use "
+                "torch.nn.functional.cross_entropy(logits, targets), with adapters.huggingface.TargetCollator around a collator "
+                "that pads"
+            )
+        with torch._C.DisableTorchFunctionSubclass():
+            result = func(*args, **(kwargs or {}))
+        return _typed(result, cls) if func in SAME_TARGETS else result
+
+    def __deepcopy__(self, memo: dict) -> "SoftTargets":
+        return memo.setdefault(id(self), self.clone())
+
+
+def _typed(result: Any, kind: type[SoftTargets]) -> Any:
+    if isinstance(result, torch.Tensor):
+        return result.as_subclass(kind)
+    return type(result)(_typed(part, kind) for part in result)

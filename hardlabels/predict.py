@@ -1,0 +1,81 @@
+"""Predict new items with a trained run: ``python -m hardlabels.predict RUN NEW... --out predictions.csv``."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hardlabels.console import bars, complain, say, stop_bars
+from hardlabels.errors import InputError
+from hardlabels.stopping import ends_with_its_reader
+
+DESCRIPTION = """Predict new items with a trained run.
+
+RUN is a run's folder (outputs/mine/image_head/soft/K=all/seed=0), or the folder above it (.../soft/K=all) for the mean over its
+seeds. NEW is what the run was trained on: a folder of images (or single images), a .csv or .jsonl of texts, a .csv or .npy of
+features. The run's folder is all that is needed. Any number of items: they are read and written block by block."""
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="hardlabels predict", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("run", type=Path, metavar="RUN", help="a run's folder, or the folder of its seeds")
+    parser.add_argument("new", type=Path, nargs="+", metavar="NEW", help="a folder of images, a table of texts or of features")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=".csv or .jsonl: ids, probabilities, entropy")
+    parser.add_argument("--checkpoint", choices=("best", "last"), default="best", help="which of the run's two (default: best)")
+    parser.add_argument("--calibrated", action="store_true", help="divide logits by the temperature that the run has fitted")
+    parser.add_argument("--text", nargs="+", metavar="COLUMN", help="the column of the text, or the two of a pair")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1, ... (default: a GPU where there is one)")
+    return parser
+
+
+def predict(args: argparse.Namespace) -> int:
+    """Read, predict, write; returns the number of items. What is wrong with the arguments is found before torch is loaded."""
+    from hardlabels.inference.write import Predicted, check_output, write_predictions  # noqa: PLC0415 - scipy and torch
+
+    check_output(args.out)
+    missing = [path for path in (args.run, *args.new) if not path.exists()]
+    if missing:
+        raise InputError(f"{missing[0]} is not there (looked in {Path.cwd()})")
+    from hardlabels.inference.items import check_paths, stream_items  # noqa: PLC0415
+    from hardlabels.inference.model import Predictor  # noqa: PLC0415
+
+    predictor = Predictor.open(args.run, args.checkpoint, calibrated=args.calibrated, device=args.device)
+    check_paths(args.new, predictor.preparation.items)
+    task = bars().add_task("predicting", total=None, note="")
+
+    def blocks() -> Iterator[Predicted]:
+        for block in stream_items(args.new, predictor.preparation, args.text):
+            yield Predicted(block.ids, predictor(block.items))
+            bars().update(task, advance=len(block.ids))
+
+    try:
+        count = write_predictions(args.out, blocks(), predictor.class_names)
+    finally:
+        bars().remove_task(task)
+    runs = "one network" if len(predictor.models) == 1 else f"the mean of {len(predictor.models)} networks"
+    scale = ", calibrated" if args.calibrated else ""
+    say(f"{count:,} {predictor.kind}, {len(predictor.class_names)} classes, {runs} ({args.checkpoint}{scale}): {args.out}")
+    return count
+
+
+@ends_with_its_reader()
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command: one line and exit code 2 for bad input."""
+    args = arguments().parse_args(argv)
+    try:
+        predict(args)
+    except InputError as error:
+        complain(f"error: {error}")
+        sys.exit(2)
+    except OSError as error:
+        complain(f"error: {error}")
+        sys.exit(1)
+    finally:
+        stop_bars()
+
+
+if __name__ == "__main__":
+    main()

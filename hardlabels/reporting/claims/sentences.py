@@ -1,0 +1,133 @@
+"""What a finding says in words: the numbers first, then why it is what it is."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hardlabels.reporting.claims.claim import Row
+from hardlabels.reporting.claims.quantities import label_of
+from hardlabels.reporting.claims.status import Status
+from hardlabels.runs.quantity import Quantity
+
+SHOWN = 4
+"""Quantities that a sentence names before it stops."""
+
+
+def summary(rows: Sequence[Row], passed: int, unit: str) -> str:
+    """The numbers of a claim, in one or two sentences.
+
+    Args:
+        rows: its comparisons.
+        passed: how many of them are as claimed.
+        unit: what one observation is.
+    """
+    if len(rows) == 1:
+        (row,) = rows
+        counted = "lie within the margin" if row.kind == "equal" else "have the claimed sign"
+        values = f"{number(row.left)} against {number(row.right)}, difference {interval(row)}"
+        tests = f"p = {row.p:.3g} (Wilcoxon), {row.p_corrected:.3g} (corrected t)"
+        return f"{row.label}: {values}; {row.agreeing} of {row.n} {unit} {counted}, {tests}."
+    if all(row.kind == "equal" for row in rows):
+        return f"{passed} of {len(rows)} comparisons are shown to lie within their margin: {spans(rows)}."
+    differences = [row for row in rows if row.kind != "equal"]
+    signs = sum(row.claimed_side for row in differences)
+    unanimous = sum(row.agreeing == row.n > 0 for row in differences)
+    found = f"{signs} of {len(differences)} comparisons have the claimed sign, {unanimous} with all {unit} agreeing"
+    return f"{found} ({spans(rows)}); {passed} of {len(rows)} are shown."
+
+
+def interval(row: Row) -> str:
+    """The estimate and its exact interval."""
+    return f"{number(row.estimate, True)} [{number(row.low, True)}, {number(row.high, True)}]"
+
+
+def spans(rows: Sequence[Row]) -> str:
+    """The range of mean differences, quantity by quantity."""
+    by_label: dict[str, list[float]] = {}
+    for row in rows:
+        if row.n:
+            by_label.setdefault(label_of(Quantity.from_column(row.quantity)), []).append(row.left - row.right)
+    return ranges(by_label)
+
+
+def ranges(by_label: Mapping[str, Sequence[float]]) -> str:
+    """Least and largest of each, the first of them where there are many.
+
+    >>> ranges({"soft NLL": [-0.1, 0.25], "accuracy": [0.5]})
+    'soft NLL −0.1000 to +0.2500, accuracy +0.5000'
+    """
+    parts = []
+    for label, values in list(by_label.items())[:SHOWN]:
+        low, high = number(min(values), True), number(max(values), True)
+        parts.append(f"{label} {low}" if low == high else f"{label} {low} to {high}")
+    return ", ".join(parts) + (", …" if len(by_label) > SHOWN else "")
+
+
+def without_luck(rows: Sequence[Row]) -> str:
+    """What the differences are without the luck of selection; empty where the epochs were not selected on the scored items."""
+    by_label: dict[str, list[float]] = {}
+    for row in rows:
+        if row.unselected is not None:
+            by_label.setdefault(label_of(Quantity.from_column(row.quantity)), []).append(row.unselected)
+    if not by_label:
+        return ""
+    return f"Epochs were selected on the scored items; at those that the other seeds choose: {ranges(by_label)}."
+
+
+def margins(rows: Sequence[Row]) -> str:
+    """The margins of all comparisons and where they come from, each once."""
+    found: dict[str, None] = {}
+    for row in rows:
+        label = label_of(Quantity.from_column(row.quantity))
+        if row.margin is not None:
+            found[f"{label} ±{number(row.margin)} ({row.margin_why})"] = None
+        elif row.margin_why != "none":
+            found[f"{label}: {row.margin_why}"] = None
+    return "; ".join(found) or "none: any difference counts"
+
+
+def reasons(
+    status: Status, rows: Sequence[Row], *, absent: Sequence[str], missing: bool, ordered: bool, alpha: float
+) -> list[str]:
+    """Why the status is what it is, sentence by sentence."""
+    if status == "contradicted":
+        against = [row.label for row in rows if row.against <= alpha]
+        return [f"By the same rule against the claim: {listed(against, 2)}."]
+    if status == "not testable":
+        why = dict.fromkeys(row.untestable for row in rows if row.untestable)
+        return [f"Not testable here: {listed(list(why), 2)}."]
+    if status == "no difference":
+        inside = sum(row.inside and row.kind != "equal" for row in rows)
+        return [f"{inside} of {len(rows)} differences are shown to lie inside the margin, whatever their sign."]
+    found = []
+    if missing:
+        found.append("Incomplete: no verdict before all of it is there.")
+    if absent:
+        found.append(f"The study has no {listed(absent)}, so it covers a part of the claim only.")
+    if not ordered:
+        found.append("The means are not in order at every step.")
+    return found
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Names without repetition, the first of them where there are many.
+
+    >>> listed(["a", "b", "a", "c"], 2)
+    'a; b; and 1 more'
+    """
+    once = list(dict.fromkeys(names))
+    mark = ", " if most > 2 else "; "
+    return mark.join([*once[:most], *([f"and {len(once) - most} more"] if len(once) > most else [])])
+
+
+def number(value: float, signed: bool = False) -> str:
+    """A number as sentences show it: four decimals, fewer where it is large, two digits where it is tiny; a true minus.
+
+    >>> number(0.50519), number(-0.0263, signed=True), number(4946.04), number(104.93), number(0.00023), number(float("nan"))
+    ('0.5052', '−0.0263', '4946', '104.9', '0.00023', '–')
+    """
+    if not np.isfinite(value):
+        return "–" if np.isnan(value) else ("∞" if value > 0 else "−∞")
+    size, sign = abs(value), "+" if signed else ""
+    form = ".2g" if 0 < size < 0.001 else f".{4 if size < 10 else max(0, 4 - len(str(int(size))))}f"
+    return f"{value:{sign}{form}}".replace("-", "−")

@@ -1,0 +1,66 @@
+"""The primary outcomes of a study as a table: for the page, and as ``primary.md`` and ``primary.csv``."""
+
+import csv
+import io
+from dataclasses import fields
+from pathlib import Path
+
+from hardlabels.reporting.claims.sentences import number
+from hardlabels.reporting.claims.status import WORDS
+from hardlabels.reporting.primary import Outcome, PrimaryResult
+from hardlabels.runs.files import write_text
+
+HEADS = (
+    "outcome",
+    "claim",
+    "K",
+    "method",
+    "checkpoint",
+    "n",
+    "difference",
+    "interval",
+    "margin",
+    "p Wilcoxon",
+    "p corrected t",
+    "status",
+    "could have seen",
+)
+
+
+def outcome_words(outcome: Outcome) -> list[str]:
+    """One line of the table, for people."""
+    margin = "none" if outcome.margin is None else f"±{number(outcome.margin)}"
+    status = WORDS[outcome.status] + (", of no matter" if outcome.of_no_matter else "")
+    direction = "" if outcome.status != "contradicted" else f", {'above' if outcome.difference > 0 else 'below'} 0"
+    seen = "" if outcome.detectable is None else number(outcome.detectable)
+    return [
+        outcome.quantity,
+        outcome.claim,
+        outcome.K,
+        outcome.method,
+        outcome.checkpoint,
+        str(outcome.n),
+        number(outcome.difference, signed=True),
+        f"[{number(outcome.low, signed=True)}, {number(outcome.high, signed=True)}]",
+        margin,
+        f"{outcome.p:.3g}",
+        f"{outcome.p_corrected:.3g}",
+        status + direction,
+        seen,
+    ]
+
+
+def write_primary(result: PrimaryResult, folder: Path) -> None:
+    """``primary.md`` and ``primary.csv``."""
+    lines = [f"## Primary outcomes: {result.quantity}", "", result.sentence, ""]
+    if result.outcomes:
+        lines += ["| " + " | ".join(HEADS) + " |", "|" + " --- |" * len(HEADS)]
+        lines += ["| " + " | ".join(outcome_words(outcome)) + " |" for outcome in result.outcomes]
+        lines += ["", *(f"- {claim}" for claim in result.claims)]
+        lines += [f"- Margin, {where}: {margin.why}." for where, margin in result.margins]
+    write_text(folder / "primary.md", "\n".join(lines) + "\n")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(Outcome)])
+    writer.writerows([getattr(outcome, field.name) for field in fields(Outcome)] for outcome in result.outcomes)
+    write_text(folder / "primary.csv", text.getvalue())

@@ -1,0 +1,70 @@
+"""One cell, from its configuration to its result."""
+
+import logging
+import warnings
+from contextlib import nullcontext
+from functools import lru_cache
+from typing import Any
+
+import torch
+from omegaconf import DictConfig
+
+from hardlabels.console import say
+from hardlabels.learning.memory import keep_freed_memory
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.environment import describe_environment
+from hardlabels.runs.files import write_text
+from hardlabels.runs.lock import hold
+from hardlabels.runs.reading import read_json
+from hardlabels.runs.training.compose import compose_run
+from hardlabels.runs.training.divergence import DivergenceError
+from hardlabels.runs.training.notices import few_steps
+from hardlabels.runs.training.result import write_result
+from hardlabels.runs.views.loggers import close_loggers
+
+
+def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, Any]:
+    """Train one cell, or go on where it was interrupted, and write its folder. Returns what ``result.json`` holds."""
+    _quiet_lightning()
+    keep_freed_memory()
+    run = compose_run(cfg, cell, directory)
+    trainer, network, datamodule = run.trainer, run.classifier.network, run.datamodule
+    result: dict[str, Any] = {}
+    with hold(directory.lock) if trainer.is_global_zero else nullcontext():
+        if directory.is_done():  # by another process, since we looked
+            return read_json(directory.result, ("best", "last", "items"))
+        try:
+            run.keeper.prepare(network, cfg.recipe.epochs)
+            if trainer.is_global_zero:
+                device, threads = str(trainer.strategy.root_device), torch.get_num_threads()
+                directory.start(cfg, run.training, run.content, describe_environment(device, threads, trainer.world_size))
+                _say_few_steps(len(datamodule.examples), cfg.recipe.batch_size, cfg.recipe.epochs)
+            trainer.fit(run.classifier, datamodule=datamodule)
+            if trainer.is_global_zero:
+                result = write_result(directory, run.keeper, network, datamodule)
+        except DivergenceError as error:
+            if trainer.is_global_zero:  # it speaks for all processes, which saw the same numbers
+                write_text(directory.error, f"{error}\n")
+                raise
+        finally:
+            close_loggers(trainer.loggers, result)
+    return result
+
+
+@lru_cache
+def _say_few_steps(examples: int, batch_size: int, epochs: int) -> None:
+    """Once a process: the cells of a grid have the same number of steps."""
+    if (line := few_steps(examples, batch_size, epochs)) is not None:
+        say(line)
+
+
+def _quiet_lightning() -> None:
+    """Silence what Lightning says to a person who writes a Trainer by hand; our own lines say what matters here."""
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+    warnings.filterwarnings("ignore", message=".*The `srun` command is available.*")  # a login node; our launcher submits
+    warnings.filterwarnings("ignore", message=".*It is recommended to use `self.log.*")  # the metrics gather by themselves
+    warnings.filterwarnings("ignore", message=".*in eval mode at the start of training.*")  # an encoder without dropout
+    warnings.filterwarnings("ignore", message=".*`isinstance\\(treespec, LeafSpec\\)` is deprecated.*")

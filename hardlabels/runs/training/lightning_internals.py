@@ -1,0 +1,24 @@
+"""The one place that touches what Lightning does not promise: the counters of its training loop.
+
+``tests/runs/test_lightning_internals.py`` holds them to what is expected, and ``pyproject.toml`` bounds the version.
+"""
+
+from lightning import Trainer
+
+
+def set_finished_epochs(trainer: Trainer, epochs: int, steps: int) -> None:
+    """Make a trainer that has not started yet begin as if it had trained this many epochs.
+
+    Lightning's own way, ``fit(ckpt_path=...)``, restores the state of its loops as it was when the checkpoint was taken: inside
+    the epoch's end, with an iterator of that epoch and a scheduler one step behind. Between two epochs there is no such state.
+
+    Args:
+        trainer: in ``on_fit_start`` or before.
+        epochs: that are finished: ``trainer.current_epoch`` is this number.
+        steps: of the optimizer: ``trainer.global_step`` is this number, and loggers go on from it.
+    """
+    loop = trainer.fit_loop
+    for progress in (loop.epoch_progress.current, loop.epoch_progress.total):
+        progress.ready = progress.started = progress.processed = progress.completed = epochs  # type: ignore[attr-defined]
+    loop.epoch_loop._batches_that_stepped = steps  # the step that loggers see
+    loop.epoch_loop.automatic_optimization.optim_progress.optimizer.step.total.completed = steps  # trainer.global_step

@@ -1,0 +1,97 @@
+"""What a trained run leaves behind: predictions of both checkpoints, their metrics, and those of the class shares."""
+
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from hardlabels.learning.datamodule import DeliveryDataModule
+from hardlabels.learning.module import Classifier
+from hardlabels.learning.predict import predict
+from hardlabels.metrics import metric_names, score
+from hardlabels.metrics.prior import PRIOR, class_shares, score_prior
+from hardlabels.metrics.temperature import fit_temperature
+from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.training.checkpoint import load_checkpoint, network_state, save_checkpoint
+from hardlabels.runs.training.divergence import check_logits
+from hardlabels.runs.training.keeper import Keeper
+from hardlabels.sources.source import Source
+
+CARRIED = Classifier.CHECKPOINT_HYPER_PARAMS_KEY
+
+
+def write_result(directory: RunDirectory, keeper: Keeper, network: nn.Module, datamodule: DeliveryDataModule) -> dict[str, Any]:
+    """Predictions of the best and the last network, their metrics on every slice of the evaluation items, then ``done``.
+
+    Beside them the metrics of the class shares of the training votes (``prior``): what a network that learned nothing has.
+    """
+    p = datamodule.source.votes.p
+    epochs = {"best": keeper.best_epoch, "last": int(keeper.rows[-1]["epoch"])}
+    logits: dict[str, dict[str, np.ndarray]] = {}
+    for name, path in (("best", directory.best), ("last", directory.last)):
+        network.load_state_dict(network_state(path, network))
+        logits[name] = {
+            part: predict(network, datamodule.source, index, batch_size=datamodule.evaluation_batch_size)
+            for part, index in datamodule.parts.items()
+        }
+    check_logits({name: parts["evaluate"] for name, parts in logits.items()})
+    selecting = next(iter(datamodule.parts))
+    keep_temperature(directory, fit_temperature(logits["best"][selecting], p[datamodule.parts[selecting]]), selecting)
+    directory.write_predictions(**saved_predictions(logits, datamodule.parts, datamodule.source))
+    items = datamodule.split.evaluate
+    slices = {view: (mask[items], target[items][mask[items]]) for view, (mask, target) in datamodule.views.items()}
+    result: dict[str, Any] = {}
+    names = metric_names(ordered=datamodule.source.ordered)
+    for name, parts in logits.items():
+        scores = {view: score(parts["evaluate"][inside], target, names) for view, (inside, target) in slices.items()}
+        result[name] = {"epoch": epochs[name], **scores}
+    shares = class_shares(datamodule.training_votes.p)
+    result[PRIOR] = {view: score_prior(shares, target, names) for view, (_, target) in slices.items()}
+    result["predicted_classes"] = {name: len(np.unique(parts["evaluate"].argmax(1))) for name, parts in logits.items()}
+    result["items"] = {view: int(inside.sum()) for view, (inside, _) in slices.items()}
+    directory.finish(result)
+    return result
+
+
+def keep_temperature(directory: RunDirectory, temperature: float, part: str) -> None:
+    """Put the temperature of the best network in ``best.ckpt``: whoever predicts with it divides the logits by it.
+
+    Args:
+        directory: of the run.
+        temperature: fitted on the items that selected the checkpoint.
+        part: the name of these items. ``evaluate``, where the split has no others: then they must not be scored with it.
+    """
+    checkpoint = load_checkpoint(directory.best)
+    fitted = {"temperature": temperature, "temperature_from": part}
+    save_checkpoint(directory.best, {**checkpoint, CARRIED: {**checkpoint.get(CARRIED, {}), **fitted}})
+
+
+def saved_predictions(
+    logits: dict[str, dict[str, np.ndarray]], parts: dict[str, np.ndarray], source: Source
+) -> dict[str, np.ndarray]:
+    """The arrays of ``predictions.npz``: ``class_names``; by part ``logits`` (best), ``logits_last``, ``index``, ``p``, ``ids``.
+
+    Those of the evaluation items have these names. Those of the selection items, where these are a part of their own, begin with
+    ``select_``: a temperature is fitted on them, never on the items that are scored. ``ids`` are there where items have names.
+
+    Args:
+        logits: checkpoint (``best``, ``last``) to part to (n, C).
+        parts: part (``evaluate``, perhaps ``select``) to (n,) positions in the data set.
+        source: the whole data set.
+
+    >>> from hardlabels.sources import load
+    >>> source = load("synthetic", items=12, classes=3)
+    >>> both = {"evaluate": np.zeros((2, 3)), "select": np.ones((1, 3))}
+    >>> parts = {"select": np.array([4]), "evaluate": np.array([0, 2])}
+    >>> saved = saved_predictions({"best": both, "last": both}, parts, source)
+    >>> {name: array.shape for name, array in saved.items() if "p" in name}, saved["class_names"].tolist()
+    ({'select_p': (1, 3), 'p': (2, 3)}, ['pattern 0', 'pattern 1', 'pattern 2'])
+    """
+    arrays = {"class_names": np.array(source.class_names)}
+    for part, index in parts.items():
+        head = "" if part == "evaluate" else f"{part}_"
+        arrays[f"{head}logits"], arrays[f"{head}logits_last"] = logits["best"][part], logits["last"][part]
+        arrays[f"{head}index"], arrays[f"{head}p"] = index, source.votes.p[index]
+        if source.ids:
+            arrays[f"{head}ids"] = np.array([source.ids[item] for item in index])
+    return arrays

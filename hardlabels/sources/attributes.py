@@ -1,0 +1,153 @@
+"""What a file says about each item beside its content and its votes: a column such as ``user``, ``premise`` or ``split``."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hardlabels.errors import InputError
+from hardlabels.sources.features import ID_COLUMNS
+from hardlabels.votes.formats.cleaning import last_part
+from hardlabels.votes.formats.columns import find_columns
+from hardlabels.votes.formats.document import need_dict, read_json, read_lines
+from hardlabels.votes.formats.named import Options
+from hardlabels.votes.formats.text import TextTable
+
+SHOWN = 5
+
+
+class Table(NamedTuple):
+    """A file that may have a column of this kind.
+
+    Args:
+        path: the file.
+        options: the votes' columns, where it is a file of votes; None for a file of items, whose first column is the id.
+    """
+
+    path: Path
+    options: Options | None = None
+
+
+def item_values(setting: str, column: str, ids: Sequence[str], tables: Sequence[Table]) -> list[str]:
+    """The value that the first file with such a column gives to each item.
+
+    Args:
+        setting: the setting that names the column, for messages: ``data.group``.
+        column: its name.
+        ids: of the items.
+        tables: where to look, in this order.
+
+    Raises:
+        InputError: no file has the column; an item has no value, or two.
+    """
+    looked = []
+    for table in tables:
+        names = list(_columns(table))
+        if column in names:
+            return _by_item(setting, column, ids, table)
+        if names:
+            looked.append(f"{table.path} ({', '.join(names):.200})")
+    found = " or ".join(looked) or f"{' or '.join(str(table.path) for table in tables)}, which have no columns for items"
+    raise InputError(f"{setting}={column} must be a column of an item's own; there is none in {found}")
+
+
+def codes_of(values: Sequence[str]) -> np.ndarray:
+    """(N,) int64: equal numbers for equal values, in the order in which they first come.
+
+    >>> codes_of(["b", "a", "b"]).tolist()
+    [0, 1, 0]
+    """
+    places: dict[str, int] = {}
+    return np.array([places.setdefault(value, len(places)) for value in values], dtype=np.int64)
+
+
+def _by_item(setting: str, column: str, ids: Sequence[str], table: Table) -> list[str]:
+    values: dict[str, str] = {}
+    short = table.options is not None and "urls" in table.options.clean  # the votes' ids are the last parts then
+    for name, value in ((last_part(name) if short else name, value) for name, value in _values(table, column)):
+        if value and values.setdefault(name, value) != value:
+            both = f"{values[name]!r:.60} and {value!r:.60}"
+            raise InputError(
+                f"{setting}: expected one value of {column!r} for each item; item {name!r:.60} has {both} in {table.path}"
+            )
+    lacking = [name for name in ids if name not in values]
+    if lacking:
+        more = f" and {len(lacking) - SHOWN:,} more" if len(lacking) > SHOWN else ""
+        listed = f"{', '.join(f'{name:.60}' for name in lacking[:SHOWN])}{more}"
+        raise InputError(f"{setting}: {len(lacking):,} of {len(ids):,} items have no {column!r} in {table.path}: {listed}")
+    return [values[name] for name in ids]
+
+
+def _columns(table: Table) -> Iterable[str]:
+    """The names of the columns that may say something about an item; none where the file is of another kind."""
+    match table.path.suffix:
+        case ".csv" | ".tsv":
+            names = [name.strip() for name in TextTable(table.path).header]
+            return () if table.options and find_columns(names, table.options, table.path) is None else names
+        case ".parquet" if table.options:
+            return _parquet(table.path).schema.names
+        case ".jsonl":
+            return dict.fromkeys(name for _, entry in _objects(table.path) for name in _flat(entry))
+        case ".json":
+            return dict.fromkeys(name for _, entry in _objects(table.path) for name in entry)
+    return ()
+
+
+def _values(table: Table, column: str) -> Iterator[tuple[str, str]]:
+    """(id, value) of every row, without spaces around them."""
+    path = table.path
+    if path.suffix in (".json", ".jsonl"):
+        for key, entry in _objects(path):
+            value = _flat(entry).get(column)
+            yield key, "" if value is None else str(value).strip()
+        return
+    if path.suffix == ".parquet":
+        names = _parquet(path).schema.names
+        key = names[_task(names, table)]
+        frame = _parquet(path).read([key, column]).to_pydict()
+        yield from (
+            (str(name).strip(), "" if value is None else str(value).strip()) for name, value in zip(*frame.values(), strict=True)
+        )
+        return
+    text = TextTable(path)
+    names = [name.strip() for name in text.header]
+    for block in text.columns([_task(names, table), names.index(column)]):
+        yield from ((name.strip(), value.strip()) for name, value in zip(*block, strict=True))
+
+
+def _task(names: Sequence[str], table: Table) -> int:
+    """The place of the column of ids."""
+    columns = find_columns(names, table.options, table.path) if table.options else None
+    return 0 if columns is None else columns.places["task"]
+
+
+def _parquet(path: Path) -> Any:
+    return import_module("pyarrow.parquet").ParquetFile(path)  # an extra, which the reader of the votes has asked for
+
+
+def _objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(id, fields) of every item: of JSON lines, or of one object by id, as LeWiDi has them."""
+    if path.suffix == ".json":
+        document = read_json(path)
+        if isinstance(document, dict):
+            yield from ((key.strip(), entry) for key, entry in document.items() if isinstance(entry, dict))
+        return
+    for number, line in read_lines(path):
+        entry = need_dict(line, "an object with an id", f"{path}, line {number}")
+        key = next((name for name in entry if name.lower() in ID_COLUMNS), None)
+        if key is not None:
+            yield str(entry[key]).strip(), entry
+
+
+def _flat(entry: dict[str, Any]) -> dict[str, Any]:
+    """An object's fields, and those of the objects in it: ChaosNLI's ``example`` holds the premise.
+
+    >>> _flat({"uid": "1", "example": {"premise": "It rains."}})
+    {'premise': 'It rains.', 'uid': '1'}
+    """
+    plain = {name: value for name, value in entry.items() if not isinstance(value, dict | list)}
+    for inner in (value for value in entry.values() if isinstance(value, dict)):
+        plain = {**{name: value for name, value in inner.items() if not isinstance(value, dict | list)}, **plain}
+    return plain

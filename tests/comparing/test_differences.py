@@ -1,0 +1,161 @@
+"""What a difference is worth: right errors on simulated studies, right answers on made-up runs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from hardlabels.comparing.answer import find_answer
+from hardlabels.comparing.differences import Difference, TTest, all_pairs, fixed_split_test, items_needed, seeds_needed
+from hardlabels.comparing.disagreement import most_disputed
+from hardlabels.comparing.measure import METRICS, Measured, SeedRun
+from hardlabels.comparing.page import Page, render
+from hardlabels.comparing.plan import plan_training
+from hardlabels.comparing.sentences import calibration, paragraph, short_answer
+from hardlabels.errors import InputError
+from hardlabels.metrics import score
+from hardlabels.metrics.prior import class_shares, score_prior
+from hardlabels.sources.synthetic import synthetic
+
+
+@pytest.fixture(scope="module")
+def source():
+    return synthetic(items=200, classes=3, size=12, annotators=9)
+
+
+def made_up(source, method, sharpness, noise, seeds=5):
+    """Runs that predict the truth, too sharp or too flat, with some noise."""
+    runs = []
+    for seed in range(seeds):
+        split = source.split(seed=seed, protocol="three_way")
+        rng = np.random.default_rng([seed, len(method)])
+        arrays = {}
+        for head, index in (("", split.evaluate), ("select_", split.select)):
+            logits = sharpness * np.log(source.truth[index] + 0.02) + noise * rng.normal(size=(len(index), 3))
+            arrays |= {f"{head}logits": logits, f"{head}index": index, f"{head}p": source.votes.p[index]}
+        scores = score(arrays["logits"], arrays["p"], METRICS)
+        prior = score_prior(class_shares(source.votes.p[split.train]), arrays["p"])
+        runs.append(SeedRun(Path(f"out/{method}/K=all/seed={seed}"), seed, scores, prior, (3, 9), arrays))
+    return Measured(method, tuple(runs))
+
+
+def test_a_method_that_is_better_is_found_and_suggested(source):
+    answer = find_answer([made_up(source, "soft", 1, 0.1), made_up(source, "majority", 6, 0.1)], source)
+    assert (answer.suggested, answer.worse, answer.level) == ("soft", ["majority"], ["soft"])
+    assert answer.would_take is None
+    assert answer.floor < answer.best.mean("soft_nll") < answer.prior
+    assert answer.votes["majority"].low > 0
+    text = paragraph(answer, "toy")
+    assert "majority is worse by" in text
+    assert "So use soft" in text
+    assert short_answer(answer) == "Use soft: it is better than majority."
+
+
+def test_methods_that_are_alike_are_called_so_and_the_simplest_is_suggested(source):
+    measured = [made_up(source, "sls", 1, 0.30), made_up(source, "soft", 1, 0.31), made_up(source, "majority", 6, 0.1)]
+    answer = find_answer(measured, source)
+    assert answer.suggested == "soft"
+    assert set(answer.level) == {"soft", "sls"}
+    assert "was resolved with 5 seeds and 200 items" in paragraph(answer, "toy")
+
+
+def test_a_network_that_learned_nothing_is_no_answer(source):
+    measured = [made_up(source, name, 0, noise) for name, noise in (("soft", 1.0), ("majority", 1.2))]
+    answer = find_answer(measured, source)
+    assert answer.suggested is None
+    assert "not better than the class shares" in paragraph(answer, "toy")
+    assert short_answer(answer).startswith("No method learned")
+
+
+def test_too_sharp_a_network_is_said_to_be_so(source):
+    sharp = find_answer([made_up(source, "soft", 6, 0.1), made_up(source, "majority", 7, 0.1)], source)
+    assert "surer than it should be" in calibration(sharp)
+    assert "One temperature (predict --calibrated) helps" in calibration(sharp)
+
+
+def test_a_network_that_predicts_the_votes_is_called_calibrated_although_it_is_right_more_often(source):
+    answer = find_answer([made_up(source, "soft", 1, 0.05), made_up(source, "majority", 6, 0.1)], source)
+    assert "its confidence is about right" in calibration(answer)
+
+
+def test_a_given_split_has_the_noise_of_its_items(source):
+    """2,000 studies without any difference: the test rejects in at most 5 % of them, although items vary more than seeds."""
+    rng, m, n, studies = np.random.default_rng(0), 40, 5, 2000
+    rejected = 0
+    for _ in range(studies):
+        items = rng.normal(0, 1, m)  # the same items for all seeds
+        table = items + rng.normal(0, 0.3, (n, 1)) + rng.normal(0, 0.5, (n, m))
+        rejected += fixed_split_test(table.mean(0), table.mean(1)).p < 0.05
+    assert stats.binomtest(rejected, studies, 0.05, alternative="greater").pvalue > 1e-3
+
+
+def test_an_answer_on_a_given_split_knows_its_items(source):
+    split = source.split(seed=0, protocol="three_way")
+    parts = np.zeros(len(source), dtype=np.int64)
+    parts[split.select], parts[split.evaluate] = 1, 2
+    own = replace(source, parts=parts)
+    answer = find_answer([made_up(own, "soft", 1, 0.1), made_up(own, "majority", 6, 0.1)], own)
+    assert answer.given
+    assert answer.worse == ["majority"]
+    assert "your own split" in paragraph(answer, "toy")
+    by_hand = answer.prior - answer.best.mean("soft_nll")
+    assert answer.gain.mean == pytest.approx(by_hand)
+    assert answer.gain.interval[0] < by_hand < answer.gain.interval[1]
+
+
+def test_what_it_would_take_grows_with_the_noise_and_shrinks_with_the_difference(source):
+    pairs = all_pairs([made_up(source, "soft", 1, 0.3), made_up(source, "sls", 1.1, 0.32)], given=False, ratio=2 / 7)
+    found = pairs[0]
+    needed = items_needed(found, 200, 1)
+    assert needed is None or needed >= 200
+    assert seeds_needed(found, 1) is None or seeds_needed(found, 1) >= 2
+
+
+@pytest.mark.parametrize("kind", ["images", "texts", "vectors"])
+@pytest.mark.parametrize("items", [14, 46, 300, 5000, 200_000])
+def test_a_plan_has_enough_steps(kind, items):
+    plan = plan_training(kind, items)
+    steps = -(-items // plan.batch_size)
+    assert steps >= min(10, items // 4)
+    assert 20 <= plan.epochs <= 60
+    assert steps * plan.epochs >= min(600, 60 * steps)
+
+
+def test_tokens_are_nothing_to_compare():
+    with pytest.raises(InputError, match="compare takes images, texts or vectors, got tokens"):
+        plan_training("tokens", 100)
+
+
+def test_the_most_disputed_items_are_those_farthest_from_the_votes(source):
+    measured = made_up(source, "soft", 1, 0.1)
+    wrong = measured.runs[0].predictions
+    wrong["logits"][4] = 9 * (1 - source.votes.p[wrong["index"][4]])
+    items = most_disputed(measured, source, 3)
+    assert items[0].name == f"item {wrong['index'][4]}"
+    assert items[0].picture.startswith("data:image/png;base64,")
+    assert items[0].distance >= items[1].distance >= items[2].distance
+
+
+def test_a_page_escapes_what_people_wrote(source):
+    answer = find_answer([made_up(source, "soft", 1, 0.1), made_up(source, "majority", 6, 0.1)], source)
+    evil = "<script>alert(1)</script>"
+    words = {
+        "name": evil,
+        "short": evil,
+        "paragraph": evil,
+        "shown": evil,
+        "doubts": [evil],
+        "facts": [(evil, evil)],
+        "items": [],
+    }
+    html = render(Page(answer=answer, pictures=[(evil, evil, "data:,")], commands=[(evil, evil)], **words))
+    assert "<script>" not in html
+    assert "http" not in html.replace("http-equiv", "")
+
+
+def test_an_answer_without_pairs_that_differ_has_no_least_difference():
+    empty = Difference("a", "b", TTest(0.0, 0.0, 1.0, 4), seeds=5, adjusted=1.0, sd=0.0, ratio=0.2)
+    assert seeds_needed(empty, 1) is None
+    assert items_needed(empty, 100, 1) is None

@@ -1,0 +1,136 @@
+"""A trained run is a product: its folder alone predicts, and predicts what it predicted when it was trained."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from scipy.special import softmax
+
+from hardlabels.inference import Predictor
+from hardlabels.inference.items import BLOCK, stream_items
+from hardlabels.predict import main
+from hardlabels.scoring.predictions import read_predictions
+from hardlabels.votes import entropy
+
+
+def predicted(*words):
+    main([str(word) for word in words])
+    return pd.read_csv(words[words.index("--out") + 1]).set_index("id")
+
+
+def test_the_folder_alone_predicts_what_the_run_did(rows, trained, tmp_path):
+    moved = tmp_path / "elsewhere"
+    shutil.copytree(rows / "seed=0", moved)
+    saved = np.load(moved / "predictions.npz")
+    assert saved["class_names"].tolist() == ["class 0", "class 1", "class 2"]
+    assert saved["ids"].tolist() == [f"item_{i}" for i in saved["index"]]
+    table = predicted(moved, trained / "features.csv", "--out", tmp_path / "p.csv")
+    assert list(table) == ["predicted", "class 0", "class 1", "class 2", "entropy", "expected_disagreement"]
+    q = table.loc[saved["ids"], saved["class_names"]].to_numpy()
+    np.testing.assert_allclose(q, softmax(saved["logits"].astype(float), 1), atol=2e-6)
+    np.testing.assert_allclose(table.loc[saved["ids"], "entropy"], entropy(q), atol=1e-5)
+    np.testing.assert_allclose(table.loc[saved["ids"], "expected_disagreement"], 1 - (q**2).sum(1), atol=1e-5)
+    assert (table["predicted"] == table[saved["class_names"]].idxmax(axis=1)).all()
+    last = predicted(moved, trained / "features.csv", "--out", tmp_path / "p.csv", "--checkpoint", "last")
+    expected = softmax(saved["logits_last"].astype(float), 1)
+    np.testing.assert_allclose(last.loc[saved["ids"], saved["class_names"]].to_numpy(), expected, atol=2e-6)
+
+
+def test_images_are_prepared_as_in_training(pictures, trained, tmp_path):
+    saved = np.load(pictures / "predictions.npz")
+    table = predicted(pictures, trained / "images", "--out", tmp_path / "p.csv")
+    q = table.loc[[f"{name}.png" for name in saved["ids"]], saved["class_names"]].to_numpy()
+    np.testing.assert_allclose(q, softmax(saved["logits"].astype(float), 1), atol=1e-5)
+    one = predicted(pictures, trained / "images/item_3.png", "--out", tmp_path / "one.csv")
+    np.testing.assert_allclose(one["class 1"], table.loc["item_3.png", "class 1"], atol=1e-5)
+
+
+def test_the_folder_above_is_the_mean_over_seeds(rows, trained, tmp_path):
+    tables = [
+        predicted(folder, trained / "features.npy", "--out", tmp_path / "p.csv")
+        for folder in (rows / "seed=0", rows / "seed=1", rows)
+    ]
+    mean = (tables[0]["class 2"] + tables[1]["class 2"]) / 2
+    np.testing.assert_allclose(tables[2]["class 2"], mean, atol=2e-6)
+    assert tables[2].index.tolist() == list(range(60))  # an .npy has row numbers
+
+
+def test_calibrated_divides_by_the_temperature_of_the_checkpoint(rows, trained):
+    plain, calibrated = (Predictor.open(rows / "seed=0", calibrated=flag) for flag in (False, True))
+    items = np.load(trained / "features.npy")
+    temperature = plain.models[0].temperature
+    expected = softmax(np.log(plain(items)) / temperature, 1)
+    np.testing.assert_allclose(calibrated(items), expected, atol=1e-9)
+
+
+def test_json_lines_say_the_same_and_score_reads_the_table(rows, trained, tmp_path):
+    table = predicted(rows, trained / "features.csv", "--out", tmp_path / "p.csv")
+    main([str(rows), str(trained / "features.csv"), "--out", str(tmp_path / "p.jsonl")])
+    lines = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in lines] == table.index.tolist()
+    np.testing.assert_allclose([line["probabilities"]["class 0"] for line in lines], table["class 0"], atol=1e-5)
+    read = read_predictions(tmp_path / "p.csv", classes=["class 0", "class 1", "class 2"], items=60)
+    assert read.ids == table.index.tolist()
+
+
+def test_items_come_in_blocks_however_many_there_are(rows, tmp_path):
+    preparation = Predictor.open(rows / "seed=0").preparation
+    many = np.lib.format.open_memmap(tmp_path / "many.npy", mode="w+", dtype=np.float32, shape=(200_000, 7))
+    many.flush()
+    first = next(blocks := stream_items([tmp_path / "many.npy"], preparation))
+    assert len(first.ids) == BLOCK
+    assert sum(len(block.ids) for block in blocks) == 200_000 - BLOCK
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["{rows}/seed=7", "{here}/features.csv"], "seed=7 is not there"),
+        (["{here}", "{here}/features.csv"], "expected a run's folder"),
+        (["{rows}", "{here}/nothing.csv"], "nothing.csv is not there"),
+        (["{rows}", "{here}/images"], "this network takes feature vectors: expected a .csv or .npy, got a folder"),
+        (["{pictures}", "{here}/features.csv"], "this network takes images: expected a folder of them, or an image"),
+        (["{pictures}", "{tmp}/empty"], "expected images"),
+        (["{pictures}", "{tmp}/broken"], "broken/a.png: expected an image"),
+        (["{rows}", "{tmp}/narrow.csv"], "expected an id and 7 numbers, as in training; line 1 has 3 cells"),
+        (["{rows}", "{tmp}/words.csv"], "line 3: expected finite numbers"),
+        (["{rows}", "{tmp}/narrow.npy"], "expected rows of 7 numbers, as in training; got shape (2, 3)"),
+        (["{rows}", "{tmp}/nan.npy"], "nan.npy, row 1: expected finite numbers"),
+        (["{rows}", "{tmp}/pickle.npy"], "expected a numeric matrix"),
+        (["{rows}", "{here}/features.csv", "--out", "{tmp}/p.xlsx"], "expected a file .csv or .jsonl, got '.xlsx'"),
+        (["{rows}", "{here}/features.csv", "--checkpoint", "last", "--calibrated"], "has no temperature"),
+        (["{tmp}/old", "{here}/features.csv"], "is of an earlier version"),
+        (["{tmp}/damaged", "{here}/features.csv"], "is no checkpoint of ours, or damaged"),
+        (["{tmp}/unfinished", "{here}/features.csv"], "this run is not finished"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(rows, pictures, trained, tmp_path, capsys, words, said):
+    import torch
+
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken").mkdir()
+    Image.new("RGB", (9, 9)).save(tmp_path / "broken/b.png")
+    (tmp_path / "broken/a.png").write_text("no image")
+    (tmp_path / "narrow.csv").write_text("id,a,b\nx,1,2\n")
+    (tmp_path / "words.csv").write_text("id,1,2,3,4,5,6,7\nx,1,2,3,4,5,6,7\ny,1,2,3,4,5,6,seven\n")
+    np.save(tmp_path / "narrow.npy", np.zeros((2, 3)))
+    np.save(tmp_path / "nan.npy", np.array([[0.0] * 7, [np.nan] * 7]))
+    np.save(tmp_path / "pickle.npy", np.array([{}], dtype=object))
+    for name in ("old", "damaged", "unfinished"):
+        shutil.copytree(rows / "seed=0", tmp_path / name)
+    torch.save({"network": {"fc.bias": torch.zeros(3)}, "epoch": 1}, tmp_path / "old/best.ckpt")
+    (tmp_path / "damaged/best.ckpt").write_bytes(b"PK damaged")
+    (tmp_path / "unfinished/done").unlink()
+    places = {"rows": rows, "pictures": pictures, "here": trained, "tmp": tmp_path}
+    words = [word.format(**places) for word in words]
+    out = [] if "--out" in words else ["--out", str(tmp_path / "p.csv")]
+    with pytest.raises(SystemExit) as stop:
+        main([*words, *out])
+    error = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert said in error.replace("\n", " ")
+    assert error.startswith("error: ")
+    assert not (tmp_path / "p.csv").exists()

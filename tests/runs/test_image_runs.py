@@ -1,0 +1,187 @@
+"""Runs with a pretrained image encoder: a head on frozen features, and an encoder that is trained. Weights come from a file."""
+
+import json
+import os
+import time
+
+import numpy as np
+import pytest
+import torch
+from hydra import compose, initialize_config_dir
+from lightning import Callback
+from scipy.special import softmax
+
+from hardlabels.configuration import CONF
+from hardlabels.diagnostics.gradcam import gradcam
+from hardlabels.diagnostics.ood import ood
+from hardlabels.errors import InputError
+from hardlabels.inference import Predictor
+from hardlabels.learning.encoders.images import open_encoder
+from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.training.checkpoint import load_checkpoint
+from hardlabels.runs.training.compose import make_network, prepare_source
+from hardlabels.sources.texts import text_source
+from hardlabels.votes import Votes
+
+timm = pytest.importorskip("timm", reason="needs pip install 'hardlabels[images]'")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """An empty folder, and an empty cache in it."""
+    monkeypatch.setenv("HARDLABELS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def save_weights(path, seed):
+    torch.manual_seed(seed)
+    torch.save(timm.create_model("test_resnet").state_dict(), path)
+    os.utime(path, ns=(time.time_ns(), time.time_ns() + seed * 10**9))
+
+
+@pytest.fixture
+def weights(place):
+    """A file with weights of a small network of timm."""
+    save_weights(place / "weights.pt", 0)
+    return place / "weights.pt"
+
+
+def composed(recipe, *overrides):
+    data = ["data=synthetic", "data.items=36", "data.classes=3", "data.size=12", "data.annotators=9", "trainer.accelerator=cpu"]
+    small = ["recipe.epochs=2", "recipe.width=2", "recipe.batch_size=16", "run.tag=t"]
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return compose("train", [*data, f"recipe={recipe}", *small, "model.encoder=test_resnet", *overrides])
+
+
+@pytest.fixture
+def run(run_cell, weights):
+    """Train two epochs on 36 synthetic images; returns the finished run."""
+
+    def train(recipe, *overrides):
+        return FinishedRun.open(run_cell(composed(recipe, f"model.weights={weights}", *overrides)))
+
+    return train
+
+
+def check_predictions(run):
+    """What is saved is what the saved network says of the items, for both checkpoints; as is what is predicted of new items."""
+    for name, saved in (("best", "logits"), ("last", "logits_last")):
+        with torch.no_grad():
+            logits = run.network(name)(run.inputs(run.predictions["index"])).numpy()
+        np.testing.assert_allclose(logits, run.predictions[saved], atol=1e-5)
+        predicted = Predictor.open(run.path, name)(run.source.inputs[run.predictions["index"]])
+        np.testing.assert_allclose(predicted, softmax(run.predictions[saved].astype(float), 1), atol=1e-5)
+
+
+class _Stop(Callback):
+    """Fails at the end of the second epoch, before it is kept: as a kill would."""
+
+    def on_validation_end(self, trainer, pl_module):
+        if trainer.current_epoch == 1:
+            raise KeyboardInterrupt
+
+
+def check_resumed(run, whole, monkeypatch, *arguments):
+    """Interrupted in its second epoch and started again, it ends with the bits of the whole run."""
+    whole = whole.path.rename(whole.path.parent / "whole")
+    with monkeypatch.context() as patch:
+        patch.setattr("hardlabels.runs.training.progress.RunProgress", _Stop)
+        with pytest.raises((KeyboardInterrupt, SystemExit)):
+            run(*arguments)
+    again = run(*arguments)
+    assert len(again.environment) == 2
+    for name in ("history.csv", "result.json"):
+        assert (again.path / name).read_bytes() == (whole / name).read_bytes()
+    ours, theirs = (load_checkpoint(path / "last.ckpt")["state_dict"] for path in (again.path, whole))
+    assert all(torch.equal(ours[key], theirs[key]) for key in theirs)
+
+
+def test_a_head_on_a_frozen_encoder(run, weights, monkeypatch, capsys):
+    first = run("image_head", "method=sls")
+    encoder = open_encoder("test_resnet", str(weights))
+    assert json.loads(first.directory.identity.read_text())["data"] == f"{first.source.fingerprint}+{encoder.digest}"
+    assert (first.source.kind, first.prepared.kind) == ("images", "vectors")
+    assert first.inputs(np.arange(5)).shape == (5, encoder.num_features)
+    assert first.prepared.mirror.shape == first.prepared.inputs.shape
+    check_predictions(first)
+    capsys.readouterr()
+    run("image_head", "method=sls")
+    assert "finished already, skipped" in capsys.readouterr().out
+    by_workers = run("image_head", "method=sls", "workers=1", "outputs=others")
+    assert by_workers.directory.history.read_bytes() == first.directory.history.read_bytes()
+    check_resumed(run, first, monkeypatch, "image_head", "method=sls")
+
+
+@pytest.mark.parametrize("recipe", ["image_head", "image_finetune"])
+def test_other_weights_in_the_same_file_are_refused_finished_or_not(run, weights, recipe):
+    first = run(recipe, "recipe.epochs=1")
+    save_weights(weights, 1)
+    with pytest.raises(InputError, match=r"another configuration \(the data's content: .* \+ .* there, .* \+ .* now\)"):
+        run(recipe, "recipe.epochs=1")
+    with pytest.raises(InputError, match="was trained with another encoder"):
+        _ = FinishedRun.open(first.path).prepared
+    (first.path / "done").unlink()
+    with pytest.raises(InputError, match="the data's content"):
+        run(recipe, "recipe.epochs=1")
+    weights.unlink()
+    with pytest.raises(InputError, match=r"model\.weights must be a file of weights"):
+        run(recipe, "recipe.epochs=1")
+
+
+def test_an_encoder_is_trained_after_its_head_and_resumed(run, monkeypatch):
+    arguments = ("image_finetune", "recipe.optimizer.lr=0.01", "model.head_epochs=1")
+    first = run(*arguments)
+    check_predictions(first)
+    start = make_network(first.cfg, first.prepared).state_dict()
+    trained = first.network("last").state_dict()
+    moved = {name for name in trained if not torch.equal(trained[name], start[name])}
+    assert any(name.startswith("encoder") for name in moved)
+    assert any(name.startswith("head") for name in moved)
+    assert not any("running" in name for name in moved)  # statistics of the batch norms are those of the pretraining
+    only_head = run("image_finetune", "recipe.optimizer.lr=0.01", "model.head_epochs=2", "run.tag=head")
+    still = only_head.network("last").state_dict()
+    assert all(torch.equal(still[name], start[name]) for name in still if name.startswith("encoder"))
+    assert not torch.equal(still["head.fc.weight"], start["head.fc.weight"])
+    check_resumed(run, first, monkeypatch, *arguments)
+
+
+def test_before_training_a_finetuned_network_is_its_head_on_the_frozen_features(weights, tiny_source):
+    head, tuned = (composed(recipe, f"model.weights={weights}") for recipe in ("image_head", "image_finetune"))
+    vectors, pixels = (prepare_source(cfg, tiny_source)[0] for cfg in (head, tuned))
+    network = make_network(tuned, pixels).eval()
+    images = torch.from_numpy(pixels.inputs[:6]).permute(0, 3, 1, 2).float() / 255
+    mean, std = (torch.tensor(values)[:, None, None] for values in (pixels.mean, pixels.std))
+    with torch.no_grad():
+        torch.testing.assert_close(
+            network((images - mean) / std), network.head(torch.from_numpy(vectors.inputs[:6])), atol=1e-4, rtol=1e-3
+        )
+
+
+def test_outliers_of_a_head_go_through_its_encoder(run):
+    head = run("image_head")
+    found = dict(ood(head, sets=["noise"], detectors=["energy", "odin", "knn"], knn_k=3))
+    assert "pixels" in found["left_out"]["odin"]
+    assert not any("odin" in name for name in found if name != "left_out")
+    assert 0 <= found["noise/energy/auroc"] <= 1
+    assert 0 <= found["noise/knn/auroc"] <= 1
+    tuned = run("image_finetune")
+    assert 0 <= dict(ood(tuned, sets=["noise"], detectors=["odin"]))["noise/odin/auroc"] <= 1
+
+
+def test_grad_cam_where_an_encoder_has_maps(run):
+    settings = {"checkpoint": "best", "layer": "layer4", "target": "majority", "chunk": 20, "examples": 2, "device": "cpu"}
+    pair = [run("image_finetune", f"seed={seed}", "recipe.epochs=1") for seed in (0, 1)]
+    found = dict(gradcam(*pair, **settings))
+    assert found["full/items"] > 0
+    assert found["example_map_a"].shape == (2, 5, 5)
+    heads = [run("image_head", f"seed={seed}", "recipe.epochs=1") for seed in (0, 1)]
+    with pytest.raises(InputError, match="sees features of a frozen encoder"):
+        list(gradcam(*heads, **settings))
+
+
+@pytest.mark.parametrize("recipe", ["image_head", "image_finetune"])
+def test_what_is_no_image_is_refused(recipe):
+    texts = text_source("toy", [("a cat",), ("a dog",)], Votes.from_counts([[2, 1], [0, 3]]), ["no", "yes"])
+    with pytest.raises(InputError, match=f"{recipe} takes images, and the items of 'toy' are texts: use recipe=text_head"):
+        prepare_source(composed(recipe), texts)

@@ -1,0 +1,41 @@
+"""What we expect of Lightning beyond what it promises. A new version that breaks this breaks resuming."""
+
+import torch
+from lightning import Callback, LightningModule, Trainer
+from torch.utils.data import DataLoader, TensorDataset
+
+from hardlabels.runs.training.lightning_internals import set_finished_epochs
+
+
+class _Plain(LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 1)
+
+    def training_step(self, batch, batch_idx):
+        return self.layer(batch[0]).square().sum()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.01)
+
+
+class _Begin(Callback):
+    """Begins at epoch 3 after 12 steps, and notes where each epoch is."""
+
+    def __init__(self):
+        self.seen = []
+
+    def on_fit_start(self, trainer, pl_module):
+        set_finished_epochs(trainer, 3, 12)
+
+    def on_train_epoch_start(self, trainer, pl_module):
+        self.seen.append((trainer.current_epoch, trainer.global_step))
+
+
+def test_a_trainer_begins_at_the_epoch_and_step_that_it_is_told(tmp_path):
+    begin = _Begin()
+    quiet = {"enable_progress_bar": False, "enable_model_summary": False, "logger": False, "enable_checkpointing": False}
+    trainer = Trainer(accelerator="cpu", max_epochs=5, callbacks=[begin], default_root_dir=tmp_path, **quiet)
+    trainer.fit(_Plain(), DataLoader(TensorDataset(torch.ones(4, 2))))
+    assert begin.seen == [(3, 12), (4, 16)]
+    assert (trainer.current_epoch, trainer.global_step) == (5, 20)
