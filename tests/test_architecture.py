@@ -15,7 +15,7 @@ STAGES = [
     "votes", "sources", "delivery", "learning", "metrics", "scoring", "runs", "inference", "diagnostics", "statistics",
     "reporting", "comparing",
 ]  # fmt: skip
-BESIDE = {"randomness", "errors", "console", "configuration", "stopping", "guard", "entry"}
+BESIDE = {"randomness", "errors", "console", "configuration", "stopping", "guard", "entry", "whole_files"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

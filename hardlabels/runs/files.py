@@ -1,10 +1,11 @@
-"""Files that are whole or not there: written beside their place, flushed to disk, then renamed."""
+"""The files of a run: whole or not there, and an error that says that nothing was lost."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from hardlabels.whole_files import whole_file
 
 
 class StorageError(OSError):
@@ -19,17 +20,9 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
     Raises:
         StorageError: when the disk is full, the folder cannot be written, a quota is used up.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with whole_file(path) as file:
+            write(file)
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}; what was there before is kept") from error
 

@@ -16,6 +16,7 @@ from hardlabels.votes import Votes
 from hardlabels.votes.formats.document import parse, read_text
 from hardlabels.votes.matrix import finite_matrix, refuse_rows
 from hardlabels.votes.table import blocks
+from hardlabels.whole_files import whole_file
 
 ENDING = ".tsv"
 
@@ -78,14 +79,12 @@ def submission_lines(ids: Sequence[str], q: np.ndarray, *, several: bool) -> lis
 def write_submission(path: Path, ids: Sequence[str], q: np.ndarray, *, several: bool) -> None:
     """Write a submission, whole or not at all."""
     check_submission(path)
-    part = path.with_name(f".{path.name}.part")
+    text = "\n".join(submission_lines(ids, q, several=several)) + "\n"
     try:
-        part.write_text("\n".join(submission_lines(ids, q, several=several)) + "\n", encoding="utf-8")
-        part.replace(path)
+        with whole_file(path) as file:
+            file.write(text.encode())
     except OSError as error:
         raise InputError(f"--submission: cannot write {path}: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def check_submission(path: Path) -> None:

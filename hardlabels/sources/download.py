@@ -8,18 +8,15 @@ lines as a wrapper around it would take.
 """
 
 import hashlib
-import os
 import stat
 import tarfile
-import uuid
 import zlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -28,6 +25,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from hardlabels.errors import InputError
+from hardlabels.whole_files import temporary_file, whole_file
 
 CHUNK_BYTES = 1 << 18
 MAX_BYTES = 1 << 30  # of a file: none of ours is as large, and an address (or a folder) may hold one without end
@@ -138,36 +136,6 @@ def _read_all(root: Path, files: Mapping[str, str], content: dict[str, bytes]) -
     return [path for path, found in read.items() if found is None]
 
 
-@contextmanager
-def _whole_file(target: Path) -> Iterator[BinaryIO]:
-    """A file to write to that becomes ``target`` when the block ends well, and vanishes when it does not, Ctrl-C included."""
-    with _temporary_file(target) as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())  # else a power cut could leave the new name with old, empty content
-        file.close()  # Windows renames closed files only
-        Path(file.name).replace(target)
-
-
-@contextmanager
-def _temporary_file(beside: Path) -> Iterator[BinaryIO]:
-    """A new file in the folder of ``beside`` that is gone after the block. Same folder: a rename across file systems copies.
-
-    Folders that were made for it go as well, unless something else is in them by then.
-    """
-    path = beside.with_name(f".{beside.name}.{uuid.uuid4().hex}.part")
-    made = [folder for folder in beside.parents if not folder.exists()]
-    beside.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with path.open("x+b") as file:  # not tempfile: its files are private to the user, and a data folder is often shared
-            yield file
-    finally:
-        path.unlink(missing_ok=True)
-        with suppress(OSError):  # not empty
-            for folder in made:
-                folder.rmdir()
-
-
 # ---- the far side ----
 
 
@@ -197,7 +165,7 @@ def _fetch(root: Path, download: Download, paths: Sequence[str], timeout: float)
 def _fetch_file(root: Path, url: str, wanted: Mapping[str, str], timeout: float) -> None:
     """Download the one wanted file from an address that serves the file itself."""
     ((path, md5),) = wanted.items()
-    with _connection(url, md5, timeout) as chunks, _whole_file(root / path) as file:
+    with _connection(url, md5, timeout) as chunks, whole_file(root / path) as file:
         file.writelines(chunks)
 
 
@@ -206,7 +174,7 @@ def _fetch_members(root: Path, url: str, archive_md5: str, members: Mapping[str,
 
     Members are read by exact name, never extracted: a path inside an archive cannot choose where it is written.
     """
-    with _connection(url, archive_md5, timeout) as chunks, _temporary_file(root / "archive") as file:
+    with _connection(url, archive_md5, timeout) as chunks, temporary_file(root / "archive") as file:
         file.writelines(chunks)
         file.seek(0)
         try:
@@ -218,7 +186,7 @@ def _fetch_members(root: Path, url: str, archive_md5: str, members: Mapping[str,
         if _md5(content[name]) != md5:
             raise _AddressError(f"{name} in it has md5 {_md5(content[name])}, expected {md5}")
     for name in members:
-        with _whole_file(root / name) as target:
+        with whole_file(root / name) as target:
             target.write(content[name])
 
 

@@ -18,6 +18,7 @@ from hardlabels.errors import InputError
 from hardlabels.sources.digests import JOURNAL, block_rows, digests_of_rows, read_journal
 from hardlabels.sources.download import cache_folder
 from hardlabels.sources.folder import channel_sums, decoders, read_image, statistics_of_sums
+from hardlabels.whole_files import whole_file
 
 READER = "hardlabels images 1"
 """The way from a file to pixels; another number means that the same files give other pixels."""
@@ -105,10 +106,9 @@ def file_digests(folder: Path, names: Sequence[str]) -> list[str]:
                 advance(1)
         settled = {name: entry for name, entry in found.items() if now - entry[1] / 1e9 > SETTLED}
         with _writable(index):
-            index.parent.mkdir(parents=True, exist_ok=True)
-            temporary = index.with_name(f".{index.name}.{os.getpid()}.part")
-            temporary.write_text(json.dumps({name: entry for name, entry in {**known, **settled}.items() if name in states}))
-            temporary.replace(index)
+            kept = {name: entry for name, entry in {**known, **settled}.items() if name in states}
+            with whole_file(index) as file:
+                file.write(json.dumps(kept).encode())
     return [(found.get(name) or known[name])[2] for name in names]
 
 

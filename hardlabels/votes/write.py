@@ -1,9 +1,11 @@
 """Votes into files: long, wide, counts or probabilities, so that ``formats.read`` finds the same again."""
 
 import csv
+import io
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from hardlabels.errors import InputError
 from hardlabels.votes.formats.named import NamedVotes
 from hardlabels.votes.formats.wide import CLASS_CORNER, CORNER
 from hardlabels.votes.table import blocks
+from hardlabels.whole_files import whole_file
 
 MAX_CELLS = 10**8  # of a wide table: more is a file of gigabytes with hardly a vote in it
 ENDINGS = {"long": (".csv", ".parquet"), "wide": (".csv",), "counts": (".csv", ".npy"), "probs": (".csv", ".npy")}
@@ -34,20 +37,18 @@ def write(named: NamedVotes, kind: str, path: Path) -> None:
         raise InputError(f"--to {kind}: only probabilities are known, not votes; they can be written as probs")
     if kind == "wide":
         check_wide(named)
-    part = path.with_name(f".{path.name}.part{path.suffix}")
     try:
-        if path.suffix == ".npy":
-            np.save(part, named.votes.counts if kind == "counts" else named.votes.p)
-        elif path.suffix == ".parquet":
-            write_parquet(named, part)
-        else:
-            with part.open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerows(ROWS[kind](named))
-        part.replace(path)
+        with whole_file(path) as file:
+            if path.suffix == ".npy":
+                np.save(file, named.votes.counts if kind == "counts" else named.votes.p)
+            elif path.suffix == ".parquet":
+                write_parquet(named, file)
+            else:
+                text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+                csv.writer(text, lineterminator="\n").writerows(ROWS[kind](named))
+                text.detach()
     except OSError as error:
         raise InputError(f"--to {kind}: cannot write {path}: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def long_columns(named: NamedVotes) -> Iterator[tuple[list[str], list[str] | None, list[str]]]:
@@ -69,14 +70,14 @@ def long_rows(named: NamedVotes) -> Iterator[Iterable[str]]:
         yield from zip(tasks, labels, strict=True) if workers is None else zip(tasks, workers, labels, strict=True)
 
 
-def write_parquet(named: NamedVotes, path: Path) -> None:
+def write_parquet(named: NamedVotes, file: BinaryIO) -> None:
     """The long table as parquet; needs pyarrow."""
     try:
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        raise InputError(f"{path}: writing parquet needs pyarrow: pip install pyarrow, or choose .csv") from error
+        raise InputError("writing parquet needs pyarrow: pip install pyarrow, or choose .csv") from error
     names = ["task", "label"] if named.votes.annotators is None else ["task", "worker", "label"]
-    with pq.ParquetWriter(path, pa.schema([(name, pa.string()) for name in names])) as writer:
+    with pq.ParquetWriter(file, pa.schema([(name, pa.string()) for name in names])) as writer:
         for columns in long_columns(named):
             kept = [column for column in columns if column is not None]
             writer.write_table(pa.table(dict(zip(names, kept, strict=True))))

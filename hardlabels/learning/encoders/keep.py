@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from hardlabels.console import bars, say
+from hardlabels.whole_files import whole_file
 
 Rows = Callable[[int, int], np.ndarray]
 """The rows ``start .. stop`` of an array that is being made."""
@@ -88,17 +88,10 @@ class _Storage:
     complained = False
 
     def write(self, path: Path, array: np.ndarray) -> None:
-        temporary = None
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-                temporary = Path(file.name)
+            with whole_file(path) as file:
                 np.save(file, array)
-            temporary.replace(path)
         except OSError as error:
-            if temporary is not None:
-                with suppress(OSError):
-                    temporary.unlink()
             if not self.complained:
                 self.complained = True
                 say(f"the features are not kept: {path.parent} cannot be written ({error.strerror or error})")
