@@ -19,7 +19,7 @@ from hardlabels.reporting.artifact import log_report
 from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, Verdict, designs, judge
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS
 from hardlabels.reporting.explorer import prepare_explorer
-from hardlabels.reporting.make import Wanted, choose, impossible_probes, make
+from hardlabels.reporting.make import Made, Wanted, choose, impossible_probes, make
 from hardlabels.reporting.page import Overview, Page, Part, render
 from hardlabels.reporting.parallel import side_by_side
 from hardlabels.reporting.primary import analyse, too_few, whole_seeds_only
@@ -120,9 +120,12 @@ def _part(
         judged, outcome = whole_seeds_only(design, primary), analyse(primary, design, rules)
         write_primary(outcome, folder)
     verdicts = tuple(judge(claim, judged, rules, study=study.name, probes=probes) for claim in CLAIMS.values())
-    if outcome is not None and outcome.refused:
+    refused = outcome is not None and outcome.refused
+    if outcome is not None and outcome.refused:  # no number before its time: a table of means is half an analysis
         verdicts = tuple(too_few(verdict, outcome) for verdict in verdicts)
-    made = make(wanted.tables, wanted.figures, records, folder, problems)
+        made = Made(left_out=(("All tables and figures", (outcome.sentence,)),))
+    else:
+        made = make(wanted.tables, wanted.figures, records, folder, problems)
     open_cells = [one for one in design.cells if one not in records.folders]
     return Part(
         data=cell.data,
@@ -136,10 +139,10 @@ def _part(
         unfinished=tuple((str(path), printable(reason)) for path, reason in records.unfinished),
         missing=tuple(_by_method(records.missing)),
         commands=tuple(Commands(study.name, records.words, records.places).train(open_cells)),
-        floor=_floor(records),
+        floor=None if refused else _floor(records),
         primary=outcome,
-        answer=Answer() if outcome is not None and outcome.refused else answer(records, verdicts, _floor(records)),
-        explorer=prepare_explorer(records),
+        answer=Answer() if refused else answer(records, verdicts, _floor(records)),
+        explorer=None if refused else prepare_explorer(records),
     )
 
 
@@ -151,8 +154,13 @@ def _about(notes: tuple[str, ...], probes: Collection[str]) -> bool:
 def _overview(
     found: dict[tuple[str, str], Design], parts: tuple[Part, ...], wanted: Wanted, folder: Path, problems: list[str]
 ) -> Overview | None:
-    """What several data sets say together; None where there is one. A data set with several recipes comes once with each."""
+    """What several data sets say together; None where there is one, or where one has too few seeds to say anything.
+
+    A data set with several recipes comes once with each.
+    """
     several = [data for data, _ in found]
+    if any(part.primary is not None and part.primary.refused for part in parts):
+        return None
     if len(set(several)) < 2:
         problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
         return None
