@@ -22,7 +22,7 @@ from hardlabels.reporting.explorer import prepare_explorer
 from hardlabels.reporting.make import Made, Wanted, choose, impossible_probes, make
 from hardlabels.reporting.page import Overview, Page, Part, render
 from hardlabels.reporting.parallel import side_by_side
-from hardlabels.reporting.primary import analyse, too_few, whole_seeds_only
+from hardlabels.reporting.primary import analyse, too_few, whole_seeds, whole_seeds_only
 from hardlabels.reporting.primary_plan import Primary
 from hardlabels.reporting.primary_table import write_primary
 from hardlabels.reporting.provenance import describe_report, describe_runs
@@ -61,14 +61,19 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     found = {key: _only(design, chosen) for key, design in designs(records, study.cells()).items()}
     wanted = choose(cfg.tables, cfg.figures)
 
-    def made(key: tuple[str, str]) -> tuple[Part, list[str]]:
+    def made(key: tuple[str, str] | None) -> tuple[Part | Made, list[str]]:
         problems: list[str] = []
+        if key is None:
+            return _over_data(found, wanted, folder, problems), problems
         place = folder if len(found) == 1 else folder / "_".join(key)
         return _part(found[key], study, rules, primary, wanted, place, problems), problems
 
-    done = side_by_side(made, list(found), cfg.processes)
-    parts, problems = tuple(part for part, _ in done), [line for _, lines in done for line in lines]
-    overview = _overview(found, parts, wanted, folder, problems)
+    several = len({data for data, _ in found}) > 1 and not _refused(primary, found)
+    done = side_by_side(made, [*found, *([None] if several else [])], cfg.processes)
+    parts, problems = tuple(one for one, _ in done if isinstance(one, Part)), [line for _, lines in done for line in lines]
+    overview = next((_overview(found, parts, folder, one) for one, _ in done if isinstance(one, Made)), None)
+    if not several:
+        problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
     command = " ".join(["python -m hardlabels.report", *map(quoted, words if words is not None else [f"study={study.name}"])])
     runs, own = describe_runs(records.folders.values()), describe_report(command)
     page = Page(study.title, study.name, parts, rules, tuple(runs), tuple(own), tuple(problems), overview)
@@ -151,24 +156,27 @@ def _about(notes: tuple[str, ...], probes: Collection[str]) -> bool:
     return any(f"probe={probe}" in note for note in notes for probe in probes)
 
 
-def _overview(
-    found: dict[tuple[str, str], Design], parts: tuple[Part, ...], wanted: Wanted, folder: Path, problems: list[str]
-) -> Overview | None:
-    """What several data sets say together; None where there is one, or where one has too few seeds to say anything.
+def _refused(primary: Primary | None, found: dict[tuple[str, str], Design]) -> bool:
+    """Whether a data set has fewer whole seeds than were written down, so that nothing may be said about it."""
+    return primary is not None and any(len(whole_seeds(primary, design)) < primary.least_seeds for design in found.values())
 
-    A data set with several recipes comes once with each.
-    """
+
+def _names(found: dict[tuple[str, str], Design]) -> list[str]:
+    """What each part is called beside the others: its data set, which comes once with each of several recipes."""
     several = [data for data, _ in found]
-    if any(part.primary is not None and part.primary.refused for part in parts):
-        return None
-    if len(set(several)) < 2:
-        problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
-        return None
-    names = [data if several.count(data) == 1 else f"{data}, {recipe}" for data, recipe in found]
-    matrix = verdict_matrix({name: part.verdicts for name, part in zip(names, parts, strict=True)})
+    return [data if several.count(data) == 1 else f"{data}, {recipe}" for data, recipe in found]
+
+
+def _over_data(found: dict[tuple[str, str], Design], wanted: Wanted, folder: Path, problems: list[str]) -> Made:
+    """Tables and figures that compare data sets."""
+    groups = {name: design.records for name, design in zip(_names(found), found.values(), strict=True)}
+    return make(wanted.tables_over_data, wanted.figures_over_data, groups, folder, problems)
+
+
+def _overview(found: dict[tuple[str, str], Design], parts: tuple[Part, ...], folder: Path, made: Made) -> Overview:
+    """What several data sets say together."""
+    matrix = verdict_matrix({name: part.verdicts for name, part in zip(_names(found), parts, strict=True)})
     write_matrix(matrix, folder)
-    groups = {name: design.records for name, design in zip(names, found.values(), strict=True)}
-    made = make(wanted.tables_over_data, wanted.figures_over_data, groups, folder, problems)
     return Overview(matrix, made.tables, made.drawings, made.left_out)
 
 

@@ -88,6 +88,14 @@ class Records:
         return {key: rows for key, rows in self.by_cell.items() if key[0].startswith(("prior/", "oracle/"))}
 
     @cached_property
+    def paths_of(self) -> dict[tuple[str, float], dict[int, Path]]:
+        """(method, K) to the folder of each finished seed."""
+        found: dict[tuple[str, float], dict[int, Path]] = {}
+        for cell, path in self.folders.items():
+            found.setdefault((cell.method, np.inf if cell.K is None else float(cell.K)), {})[cell.seed] = path
+        return found
+
+    @cached_property
     def seen(self) -> pd.DataFrame:
         """The rows of ``table`` at the checkpoint, and those of quantities that have none."""
         here = self.table["checkpoint"] == self.checkpoint

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from hardlabels.errors import InputError
 from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
-from hardlabels.runs.cell import Cell
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.reading import read_json
 from hardlabels.runs.records import Records
 from hardlabels.sources.source import Source
 from hardlabels.statistics.target import SOFT, Run, VoteDraws, vote_intervals
@@ -31,7 +32,7 @@ def target_intervals(records: Records, method: str, k: float, names: Collection[
         names: of metrics; those that see only the majority label have no such interval.
     """
     wanted = [name for name in SOFT if name in names]
-    paths = tuple(path for cell, path in sorted(records.folders.items(), key=lambda item: item[0].seed) if _is(cell, method, k))
+    paths = tuple(path for _, path in sorted(records.paths_of.get((method, k), {}).items()))
     found = {name: _interval(paths, records.checkpoint, name) for name in wanted if paths}
     return {name: ends for name, ends in found.items() if ends is not None}
 
@@ -54,9 +55,18 @@ def _predictions(paths: tuple[Path, ...], checkpoint: str) -> list[Run] | None:
 
 @lru_cache(maxsize=256)
 def _source(path: Path) -> Source | None:
-    return source_at_hand(FinishedRun(path))
+    """The data of a run; runs whose data have the same fingerprint share them."""
+    run = FinishedRun(path)
+    try:
+        content = str(read_json(run.directory.identity, ["data"])["data"])
+    except InputError:
+        return source_at_hand(run)
+    if content not in _SOURCES:
+        _SOURCES[content] = source_at_hand(run)
+    return _SOURCES[content]
 
 
+_SOURCES: dict[str, Source | None] = {}
 _DRAWN: dict[tuple[str, int], VoteDraws] = {}
 
 
@@ -73,8 +83,5 @@ def forget() -> None:
     """Read everything again: runs or data have changed under the same names."""
     for kept in (_interval, _predictions, _source):
         kept.cache_clear()
+    _SOURCES.clear()
     _DRAWN.clear()
-
-
-def _is(cell: Cell, method: str, k: float) -> bool:
-    return cell.method == method and (np.inf if cell.K is None else float(cell.K)) == k
