@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib
-import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.reporting.claims.status import EPOCHS
+from hardlabels.reporting.layout import lay_out, share_limits
 from hardlabels.reporting.tables import Entry, Table
 from hardlabels.reporting.tables.references import REFERENCES
 from hardlabels.reporting.tables.table import Line
@@ -257,20 +257,6 @@ def draw(figure: "Figure") -> Drawing | None:
     return Drawing(replace(figure, draw=None, draw_last=None), pictures)
 
 
-def share_limits(one: "Canvas", other: "Canvas") -> None:
-    """Give the panels of two pictures with equally many panels the limits that hold both."""
-    if len(one.axes) != len(other.axes):
-        return
-    for a, b in zip(one.axes, other.axes, strict=True):
-        for get, put in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
-            first, second = getattr(a, get)(), getattr(b, get)()
-            if (first[0] < first[1]) == (second[0] < second[1]) and first != second:
-                ends = np.sort([first, second], axis=1)
-                low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
-                for axis in (a, b):
-                    getattr(axis, put)((low, high) if first[0] < first[1] else (high, low))
-
-
 def _render(canvas: "Canvas", salt: str) -> Picture:
     svg, png = io.BytesIO(), io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
@@ -278,17 +264,6 @@ def _render(canvas: "Canvas", salt: str) -> Picture:
         canvas.savefig(svg, format="svg", metadata={"Date": None}, facecolor="white")
         canvas.savefig(png, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, facecolor="white")
     return Picture(svg.getvalue(), png.getvalue(), float(canvas.get_figwidth()))
-
-
-def lay_out(canvas: "Canvas") -> None:
-    """Give the panels their places, once and for all.
-
-    A picture that still has a layout engine is drawn twice for each file, the first time for the places alone.
-    """
-    engine = canvas.get_layout_engine()
-    if engine is not None:
-        engine.execute(canvas)
-        canvas.set_layout_engine(None)
 
 
 def write_drawing(drawing: Drawing, folder: Path) -> list[Path]:
