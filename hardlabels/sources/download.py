@@ -8,6 +8,7 @@ lines as a wrapper around it would take.
 """
 
 import hashlib
+import os
 import stat
 import tarfile
 import zlib
