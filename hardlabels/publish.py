@@ -97,7 +97,7 @@ def publish(configs: list[DictConfig]) -> Path:
         raise no_finished_run(studies[0], [outputs])
     groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in folders:
-        groups.setdefault((cell.data, cell.recipe), []).append(cell)
+        groups.setdefault((cell.data, cell.tagged_recipe), []).append(cell)
     added: list[tuple[Shelf, dict[str, bytes]]] = []
     for (data, recipe), cells in groups.items():
         shelf = Shelf.open(into, data, recipe, archive)

@@ -126,7 +126,7 @@ def _part(
     open_cells = [one for one in design.cells if one not in records.folders]
     return Part(
         data=cell.data,
-        recipe=cell.recipe,
+        recipe=cell.tagged_recipe,
         finished=len(records.folders),
         planned=len(design.cells),
         verdicts=verdicts,
@@ -172,7 +172,7 @@ def _only(design: Design, words: tuple[str, ...]) -> Design:
         words: the overrides that chose the study's runs, for the commands of verdicts, tables and figures.
     """
     records, cells = design.records, set(design.cells)
-    data, recipe = design.cells[0].data, design.cells[0].recipe
+    data, recipe = design.cells[0].data, design.cells[0].tagged_recipe
     rows, pairs = records.table, records.pairs
     kept = Records(
         rows[(rows["data"] == data) & (rows["recipe"] == recipe)],
@@ -198,7 +198,7 @@ def _floor(records: Records) -> float | None:
 def _by_method(cells: list[Cell]) -> list[str]:
     seeds: dict[str, list[int]] = {}
     for cell in cells:
-        seeds.setdefault(f"{cell.method}, K = {write_votes(cell.K)}", []).append(cell.seed)
+        seeds.setdefault(f"{cell.variant}, K = {write_votes(cell.K)}", []).append(cell.seed)
     return [f"{name}: seed{'s' * (len(found) > 1)} {', '.join(map(str, found))}" for name, found in seeds.items()]
 
 

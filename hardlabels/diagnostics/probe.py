@@ -125,7 +125,7 @@ def matched_pairs(cells: Iterable[Cell], wanted: Iterable[dict[str, Any]]) -> It
         if seeds not in SEEDS:
             raise InputError(f"pairs: seeds must be one of {', '.join(SEEDS)}, got {seeds!r}")
         for a, b in itertools.product(cells, cells):
-            alike = (a.data, a.recipe, a.K) == (b.data, b.recipe, b.K) and (a.method, b.method) == (first, second)
+            alike = (a.data, a.tagged_recipe, a.K) == (b.data, b.tagged_recipe, b.K) and (a.variant, b.variant) == (first, second)
             matched = a.seed == b.seed and a != b if seeds == "same" else a.seed != b.seed
             if alike and matched and (a, b) not in seen and (b, a) not in seen:
                 seen.add((a, b))

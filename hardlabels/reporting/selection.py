@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.records import Records
 from hardlabels.statistics.optimism import leave_one_seed_out
@@ -40,7 +39,7 @@ def unselected(records: Records, method: str, k: float, name: str, slice: str = 
     if records.checkpoint != "best":
         return {}
     column = f"evaluate/{name}" if slice == "full" else f"evaluate/{slice}/{name}"
-    found = {cell.seed: curves(path) for cell, path in records.folders.items() if _is(cell, method, k)}
+    found = {cell.seed: curves(path) for cell, path in records.runs.get((method, k), {}).items()}
     if len(found) < 2 or any(SELECTED_APART in one or not {MONITORED, column} <= set(one) for one in found.values()):
         return {}
     monitored, values = ({seed: one[key].tolist() for seed, one in found.items()} for key in (MONITORED, column))
@@ -60,7 +59,3 @@ def _curves(file: Path, stamp: int) -> Mapping[str, np.ndarray]:
     rows = RunDirectory(file.parent).read_history()
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
-
-
-def _is(cell: Cell, method: str, k: float) -> bool:
-    return cell.method == method and (np.inf if cell.K is None else float(cell.K)) == k

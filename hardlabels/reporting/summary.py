@@ -23,7 +23,7 @@ LAST = "last soft NLL"
 def read_results(folders: Iterable[Path], checkpoint: str = "best") -> pd.DataFrame:
     """One row for each finished run: its coordinates and the metrics of one checkpoint on the full evaluation split."""
     found = [(cell, result[checkpoint]) for cell, result in _results(folders, (checkpoint,))]
-    return _table((cell.method, cell, entry["full"]) for cell, entry in found)
+    return _table((cell.variant, cell, entry["full"]) for cell, entry in found)
 
 
 def read_priors(folders: Iterable[Path]) -> pd.DataFrame:
@@ -48,10 +48,7 @@ def _results(folders: Iterable[Path], keys: Sequence[str] = ()) -> Iterator[tupl
 
 
 def _table(runs: Iterable[tuple[str, Cell, dict[str, float]]]) -> pd.DataFrame:
-    rows = [
-        {"method": method, "K": np.inf if cell.K is None else cell.K, "seed": cell.seed, **metrics}
-        for method, cell, metrics in runs
-    ]
+    rows = [{"method": method, "K": cell.votes, "seed": cell.seed, **metrics} for method, cell, metrics in runs]
     return pd.DataFrame(rows, columns=["method", "K", "seed", *METRICS]).astype(dict.fromkeys(METRICS, float))
 
 

@@ -83,6 +83,14 @@ class Records:
         return found
 
     @cached_property
+    def runs(self) -> dict[tuple[str, float], dict[Cell, Path]]:
+        """(method, K) to the finished runs and their folders; method and K as in ``table``."""
+        found: dict[tuple[str, float], dict[Cell, Path]] = {}
+        for cell, path in self.folders.items():
+            found.setdefault((cell.variant, cell.votes), {})[cell] = path
+        return found
+
+    @cached_property
     def references(self) -> dict[CellKey, list[tuple[int, float]]]:
         """The part of ``by_cell`` about predictions that no network made: the class shares, and the annotators' own."""
         return {key: rows for key, rows in self.by_cell.items() if key[0].startswith(("prior/", "oracle/"))}
@@ -205,7 +213,7 @@ def _tempered_kl(scores: Iterable[Row]) -> Iterator[Row]:
 
 def _with_archives(places: Sequence[str | Path], wanted: Sequence[Cell] | None) -> Iterator[Path]:
     """The places that exist, each followed by its archives, unpacked; those that can hold a wanted cell."""
-    names = None if wanted is None else {(cell.data, cell.recipe) for cell in wanted}
+    names = None if wanted is None else {(cell.data, cell.tagged_recipe) for cell in wanted}
     for place in (Path(place) for place in places if Path(place).is_dir()):
         yield place
         for file in archives(place):
@@ -229,8 +237,7 @@ def _read_place(place: Path, folders: dict[Cell, Path]) -> tuple[pd.DataFrame, d
         if not directory.is_done():
             failures[path] = f"not finished: {directory.first_error()}"
             continue
-        k = np.inf if cell.K is None else float(cell.K)
-        head = (folder, stamps[folder], cell.data, cell.recipe, cell.method, k, cell.seed)
+        head = (folder, stamps[folder], cell.data, cell.tagged_recipe, cell.variant, cell.votes, cell.seed)
         try:
             rows += [(*head, *row) for row in run_rows(directory)]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -272,14 +279,13 @@ def _read_pairs(file: Path) -> pd.DataFrame:
     probe, checkpoint = _measured(saved, file)
     for pair in saved["pairs"]:
         a, b = Cell.from_folder(pair["a"]), Cell.from_folder(pair["b"])
-        ks = [np.inf if cell.K is None else float(cell.K) for cell in (a, b)]
-        head = (probe, a.data, a.recipe, a.method, b.method, *ks, a.seed, b.seed)
+        head = (probe, a.data, a.tagged_recipe, a.variant, b.variant, a.votes, b.votes, a.seed, b.seed)
         rows += [(*head, view, checkpoint, name, value) for view, name, value in _numbers(pair["values"])]
     return pd.DataFrame(rows, columns=PAIR_COLUMNS).astype({"value": float})
 
 
 def _among(pairs: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
-    known = {(cell.data, cell.recipe, cell.method, np.inf if cell.K is None else float(cell.K), cell.seed) for cell in cells}
+    known = {(cell.data, cell.tagged_recipe, cell.variant, cell.votes, cell.seed) for cell in cells}
     sides = [pairs[["data", "recipe", f"method_{s}", f"K_{s}", f"seed_{s}"]].itertuples(index=False, name=None) for s in "ab"]
     keep = [a in known and b in known for a, b in zip(*sides, strict=True)]
     return pairs[np.array(keep, dtype=bool)].drop_duplicates(PAIR_COLUMNS[:-1]).reset_index(drop=True)

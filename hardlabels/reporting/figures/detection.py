@@ -15,7 +15,7 @@ SETS = ("svhn", "cifar100")
 def saved_detection(records: Records) -> dict[Cell, dict[tuple[str, str], dict[str, np.ndarray]]]:
     """Run to (set, detector) to its arrays, for all runs that see all votes; methods in order, then seeds."""
     found = {}
-    for cell in sorted(records.folders, key=lambda c: (method_key(c.method), c.seed)):
+    for cell in sorted(records.folders, key=lambda c: (method_key(c.variant), c.seed)):
         if cell.K is None:
             arrays = run_arrays(records.folders[cell], PROBE, records.checkpoint)
             parts: dict[tuple[str, str], dict[str, np.ndarray]] = {}

@@ -51,7 +51,7 @@ def prepare_barrier(records: Records) -> Barrier:
         for variant in VARIANTS:
             curve = values.get(f"full/soft_nll_{variant}")
             if curve is not None and len(curve) == points:
-                key = variant, f"{a.method} – {b.method}"
+                key = variant, f"{a.variant} – {b.variant}"
                 curves.setdefault(key, []).append([np.nan if value is None else value for value in curve])
                 height = values.get(f"full/barrier_{variant}")
                 heights.setdefault(key, []).append(np.nan if height is None else height)

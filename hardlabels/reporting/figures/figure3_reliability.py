@@ -122,7 +122,7 @@ def prepare_reliability(records: Records) -> list[Reliability]:
     most = ALL if ALL in ks else max(ks, default=ALL)
     curves = []
     for method in METHODS:
-        cells = sorted((c for c in records.folders if c.method == method and (c.K or ALL) == most), key=lambda c: c.seed)
+        cells = sorted(records.runs.get((method, most), {}), key=lambda cell: cell.seed)
         runs = [
             saved
             for cell in cells

@@ -38,14 +38,14 @@ def prepare_dynamics(records: Records) -> Dynamics:
     """Loss curves and milestones of SLS and soft labels, all votes."""
     curves: dict[str, list[list[float]]] = {}
     rows = []
-    for cell in sorted(records.folders, key=lambda c: (method_key(c.method), c.seed)):
-        if cell.method not in METHODS or cell.K is not None:
+    for cell in sorted(records.folders, key=lambda c: (method_key(c.variant), c.seed)):
+        if cell.variant not in METHODS or cell.K is not None:
             continue
         values = run_values(records.folders[cell], PROBE)
         if values.get("full/curve") and all(values.get(f"full/{name}") is not None for name in MILESTONES):
             curve = [float("nan") if value is None else value for value in values["full/curve"]]
-            curves.setdefault(cell.method, []).append(curve)
-            rows.append((cell.method, cell.seed, *(values[f"full/{name}"] for name in MILESTONES)))
+            curves.setdefault(cell.variant, []).append(curve)
+            rows.append((cell.variant, cell.seed, *(values[f"full/{name}"] for name in MILESTONES)))
     epochs = pd.DataFrame(rows, columns=["method", "seed", *MILESTONES])
     wide = {name: epochs.pivot(index="seed", columns="method", values=name) for name in MILESTONES}
     both = set(METHODS) <= set(epochs["method"])

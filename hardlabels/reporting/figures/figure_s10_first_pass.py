@@ -48,12 +48,12 @@ def prepare_first_pass(records: Records) -> list[Lead]:
     fresh = {
         cell.seed: curve
         for cell in records.folders
-        if (cell.method, cell.K) == (FRESH, None) and (curve := _curve(records, cell))
+        if (cell.variant, cell.K) == (FRESH, None) and (curve := _curve(records, cell))
     }
     found = []
     for k in sorted({cell.K for cell in records.folders if cell.K is not None and cell.K >= FEWEST_VOTES}):
         for method in sorted(METHODS, key=method_key):
-            cells = [cell for cell in records.folders if (cell.method, cell.K) == (method, k) and cell.seed in fresh]
+            cells = [cell for cell in records.folders if (cell.variant, cell.K) == (method, k) and cell.seed in fresh]
             mine = {cell.seed: curve for cell in cells if (curve := _curve(records, cell))}
             lengths = {len(curve) for curve in (*mine.values(), *(fresh[seed] for seed in mine))}
             if len(lengths) == 1 and lengths.pop() >= 2 * k:

@@ -20,8 +20,10 @@ def prepare_roc(records: Records) -> Curves:
     found: dict[tuple[str, str], dict[str, list[np.ndarray]]] = {}
     for cell, parts in saved_detection(records).items():
         for key, arrays in parts.items():
-            if {"roc_fpr", "roc_tpr"} <= set(arrays) and "," not in cell.method:  # variants share their method's colour
-                found.setdefault(key, {}).setdefault(cell.method, []).append(np.interp(FPR, arrays["roc_fpr"], arrays["roc_tpr"]))
+            if {"roc_fpr", "roc_tpr"} <= set(arrays) and not cell.settings:  # variants share their method's colour
+                found.setdefault(key, {}).setdefault(cell.variant, []).append(
+                    np.interp(FPR, arrays["roc_fpr"], arrays["roc_tpr"])
+                )
     return {key: {method: np.array(rows) for method, rows in found[key].items()} for key in ordered(set(found))}
 
 

@@ -58,12 +58,12 @@ def prepare_improvement(records: Records, kind: str, view: str) -> Improvement:
     trained = any(f"{view}/{kind}_bins" in values for values in pairs.values())
     for (a, b), values in (pairs if trained else pair_values(records, OTHERWISE)).items():
         table = values.get(f"{view}/{kind}_bins")
-        if table is None or a.K is None or b.method != "soft":
+        if table is None or a.K is None or b.variant != "soft":
             continue
         for place, (x, y) in enumerate(zip(reversed(table["distance"]), reversed(table["improvement"]), strict=True), start=1):
-            bins.append((a.method, float(a.K), place, x, y, a.seed))
+            bins.append((a.variant, float(a.K), place, x, y, a.seed))
         rank, given = (values.get(f"{view}/{kind}_{name}") for name in ("spearman", "spearman_given_entropy"))
-        spearman.append((a.method, float(a.K), a.seed, _number(rank), _number(given)))
+        spearman.append((a.variant, float(a.K), a.seed, _number(rank), _number(given)))
     rows = pd.DataFrame(bins, columns=["method", "K", "place", "distance", "improvement", "seed"])
     averaged = [
         (*key, float(group["distance"].mean()), *mean_sd(group["improvement"].to_numpy()), len(group))

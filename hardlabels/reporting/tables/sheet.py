@@ -65,7 +65,7 @@ def group_of(records: Records, study: str) -> Group:
     Raises:
         InputError: when several data sets or recipes are there: their seeds are no pairs.
     """
-    found = {(cell.data, cell.recipe) for cell in (*records.folders, *records.missing, *_unfinished(records))}
+    found = {(cell.data, cell.tagged_recipe) for cell in (*records.folders, *records.missing, *_unfinished(records))}
     found |= set(records.table[["data", "recipe"]].drop_duplicates().itertuples(index=False, name=None))
     if len(found) > 1:
         names = ", ".join("/".join(one) for one in sorted(found))
@@ -116,7 +116,7 @@ class Sheet:
     def methods(self, expected: Sequence[str], K: float | None = None) -> list[str]:  # noqa: N803
         """The rows: those the paper has, where this is its data or there is nothing yet, and all that have runs."""
         wanted = [*expected] if self.group.published or self.empty else []
-        asked = {cell.method for cell in self.records.missing if K is None or _k(cell) == K}
+        asked = {cell.variant for cell in self.records.missing if K is None or cell.votes == K}
         return sorted({*wanted, *asked, *methods_in(self.records, K)}, key=method_key)
 
     def values(self, name: str, method: str, K: float = ALL, slice: str = "full") -> dict[int, float]:  # noqa: N803
@@ -201,7 +201,7 @@ class Sheet:
 
     def _note_gaps(self, name: str, method: str, k: float, n: int, wanted: int | None) -> None:
         runs = self._seeds.get((method, k), 0)
-        waiting = any((cell.method, _k(cell)) == (method, k) for cell in (*self.records.missing, *_unfinished(self.records)))
+        waiting = any((cell.variant, cell.votes) == (method, k) for cell in (*self.records.missing, *_unfinished(self.records)))
         probe = Quantity.from_column(name).probe or None
         if not runs or waiting:
             self._cells[method, k] = None
@@ -226,9 +226,8 @@ class Sheet:
         asked = [*self.records.missing, *_unfinished(self.records)]
         cells: list[Cell] = []
         for method, k in sorted(self._cells, key=lambda cell: (method_key(cell[0]), cell[1])):
-            mine = [cell for cell in asked if (cell.method, _k(cell)) == (method, k)]
-            votes = None if np.isinf(k) else int(k)
-            cells += mine or [Cell(self.group.data, self.group.recipe, method, votes, int(seed)) for seed in known]
+            mine = [cell for cell in asked if (cell.variant, cell.votes) == (method, k)]
+            cells += mine or [Cell.read(self.group.data, self.group.recipe, method, k, int(seed)) for seed in known]
         return cells
 
     def notes(self) -> list[str]:
@@ -261,10 +260,6 @@ def with_test(entry: Entry, test: PairedTest | None, published_p: float | None =
         return replace(entry, published_p=published_p)
     numbers: dict[str, Any] = {"p": test.p, "agreeing": test.agreeing, "paired": test.n}
     return replace(entry, **numbers, published_p=published_p, p_adjusted=p_adjusted)
-
-
-def _k(cell: Cell) -> float:
-    return ALL if cell.K is None else float(cell.K)
 
 
 def _unfinished(records: Records) -> list[Cell]:

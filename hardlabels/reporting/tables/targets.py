@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
-from hardlabels.runs.cell import Cell
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import Records
 from hardlabels.sources.source import Source
@@ -31,7 +30,8 @@ def target_intervals(records: Records, method: str, k: float, names: Collection[
         names: of metrics; those that see only the majority label have no such interval.
     """
     wanted = [name for name in SOFT if name in names]
-    paths = tuple(path for cell, path in sorted(records.folders.items(), key=lambda item: item[0].seed) if _is(cell, method, k))
+    runs = records.runs.get((method, k), {})
+    paths = tuple(runs[cell] for cell in sorted(runs, key=lambda cell: cell.seed))
     found = {name: _interval(paths, records.checkpoint, name) for name in wanted if paths}
     return {name: ends for name, ends in found.items() if ends is not None}
 
@@ -74,7 +74,3 @@ def forget() -> None:
     for kept in (_interval, _predictions, _source):
         kept.cache_clear()
     _DRAWN.clear()
-
-
-def _is(cell: Cell, method: str, k: float) -> bool:
-    return cell.method == method and (np.inf if cell.K is None else float(cell.K)) == k

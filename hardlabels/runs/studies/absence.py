@@ -39,7 +39,7 @@ def refuse_unknown(study: Study, places: Sequence[str | Path]) -> None:
     names = {"data": {data for data, _ in there}, "recipe": {read_recipe(recipe).name for _, recipe in there}}
     for group, ran in names.items():
         known = {file.stem for file in (CONF / group).glob("*.yaml")}
-        for name in dict.fromkeys(cell.data if group == "data" else cell.named_recipe.name for cell in study.cells()):
+        for name in dict.fromkeys(cell.data if group == "data" else cell.recipe for cell in study.cells()):
             if name in known | ran:
                 continue
             near = get_close_matches(name, sorted(known | ran), n=1)

@@ -1,7 +1,7 @@
 """From the configuration of a run to its parts: the tree of settings is the graph of objects."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -79,7 +79,7 @@ def compose_run(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> Run:
         built_from=built_from,
         class_names=prepared.class_names,
         preprocessing=describe_items(source, prepared, built_from, content.partition("+")[2] or None, cfg.data.get("fit")),
-        trained_as={**asdict(cell), "fingerprint": run_id},
+        trained_as={**cell.written(), "fingerprint": run_id},
     )
     trainer = make_trainer(config, callbacks, make_loggers(config["logger"], known), keeper)
     if trainer.world_size > 1:

@@ -141,9 +141,9 @@ def wandb_logger(
         entity=entity,
         # W&B takes names of at most 128 characters, and tags of 64.
         name=str(cell)[:128],
-        group=str(group or f"{cell.data}/{cell.recipe}")[:128],
+        group=str(group or f"{cell.data}/{cell.tagged_recipe}")[:128],
         job_type="train",
-        tags=[cell.method[:64], f"K={write_votes(cell.K)}"],
+        tags=[cell.variant[:64], f"K={write_votes(cell.K)}"],
         config=run_config(cell, run_id, config),
     )
 

@@ -9,7 +9,7 @@ from urllib.parse import urlparse
 from hardlabels.console import say
 from hardlabels.errors import InputError, printable
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.spelling import ALL_VOTES
+from hardlabels.runs.spelling import write_votes
 
 WANDB_MODES = ("online", "offline", "disabled")
 UPLOAD_SECONDS = 300.0
@@ -71,7 +71,7 @@ def run_config(cell: Cell, run_id: str, config: dict[str, Any]) -> dict[str, Any
 
 def coordinates(cell: Cell) -> dict[str, Any]:
     """What a run is called by, as W&B shows it."""
-    return {"data": cell.data, "recipe": cell.recipe, "method": cell.method, "K": cell.K or ALL_VOTES, "seed": cell.seed}
+    return {**cell.written(), "K": write_votes(cell.K) if cell.K is None else cell.K}
 
 
 def final_metrics(result: dict[str, Any]) -> dict[str, float]:
