@@ -47,7 +47,7 @@ def test_votes_come_back(k):
 
 @pytest.mark.parametrize("value", ["a,b", "a=b", [1, 2]])
 def test_a_value_that_would_look_like_another_setting_is_refused(value):
-    with pytest.raises(InputError, match="method.mode must be a value without ',' and '='"):
+    with pytest.raises(InputError, match=r"method\.mode must be a value without ',' and '='"):
         write_method("sls", {"mode": value})
 
 
