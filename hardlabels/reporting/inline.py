@@ -13,6 +13,7 @@ from hardlabels.reporting.answer import Point
 from hardlabels.reporting.claims.claim import Row
 from hardlabels.reporting.claims.subjects import votes_word
 from hardlabels.reporting.figures.style import colour, label
+from hardlabels.runs.spelling import read_method
 
 WIDTH, HEIGHT = 480, 270  # narrow, so that letters stay legible on a phone
 LEFT, RIGHT, TOP, BOTTOM = 56, 128, 14, 44
@@ -24,7 +25,7 @@ LANES = (-3.2, 0.0, 3.2)
 
 def ink(method: str) -> str:
     """A method's colour; the dark one of majority labels is the page's own ink, which is light where the page is dark."""
-    return "var(--ink)" if method.partition(",")[0] == "majority" else colour(method)
+    return "var(--ink)" if read_method(method).name == "majority" else colour(method)
 
 
 @dataclass(frozen=True)

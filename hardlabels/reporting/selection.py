@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.quantity import history_column
 from hardlabels.runs.records import Records
 from hardlabels.statistics.optimism import leave_one_seed_out
 
-MONITORED, SELECTED_APART = "evaluate/soft_nll", "select/soft_nll"
+MONITORED, SELECTED_APART = (history_column(part, "soft_nll") for part in ("evaluate", "select"))
 
 
 def curves(path: Path) -> Mapping[str, np.ndarray]:
@@ -38,7 +39,7 @@ def unselected(records: Records, method: str, k: float, name: str, slice: str = 
     """
     if records.checkpoint != "best":
         return {}
-    column = f"evaluate/{name}" if slice == "full" else f"evaluate/{slice}/{name}"
+    column = history_column("evaluate", name, slice)
     found = {cell.seed: curves(path) for cell, path in records.runs.get((method, k), {}).items()}
     if len(found) < 2 or any(SELECTED_APART in one or not {MONITORED, column} <= set(one) for one in found.values()):
         return {}

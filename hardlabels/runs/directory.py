@@ -12,6 +12,7 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.errors import InputError
+from hardlabels.runs.data import Content, read_content
 from hardlabels.runs.files import write_atomically, write_json, write_text
 from hardlabels.runs.identity import deciding_part, fingerprint
 from hardlabels.runs.lock import holder
@@ -92,7 +93,7 @@ class RunDirectory:
             # An older version left out settings that decide the result, such as gradient clipping; the whole of it is here.
             recorded = {**deciding_part(read_settings(self.config)), **recorded}
         changes = differences(recorded, training)
-        if data is not None and not f"{saved['data']}+".startswith(f"{data}+"):
+        if data is not None and not _same_content(read_content(str(saved["data"])), read_content(data)):
             changes.append(f"the data's content: {_short(saved['data'])} there, {_short(data)} now")
         if changes:
             raise InputError(
@@ -132,9 +133,14 @@ class RunDirectory:
         write_text(self.done, "")
 
 
+def _same_content(saved: Content, now: Content) -> bool:
+    """Whether a run was trained on this. An encoder that is not known yet is no difference."""
+    return saved == now or (saved.data == now.data and now.encoder is None)
+
+
 def _short(content: object) -> str:
-    """The head of each hash: data, and the encoder of texts."""
-    return " + ".join(part[:12] for part in str(content).split("+"))
+    """The head of each digest: that of the data, and that of the encoder."""
+    return " + ".join(part[:12] for part in read_content(str(content)) if part is not None)
 
 
 def differences(old: Any, new: Any, where: str = "") -> list[str]:

@@ -19,16 +19,14 @@ from hardlabels.runs.derived import derived_numbers
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.files import write_atomically
 from hardlabels.runs.kept_records import CACHE, load_cache, stamp_of
-from hardlabels.runs.quantity import CHECKPOINTS, TIMELESS, Quantity
+from hardlabels.runs.quantity import CHECKPOINTS, REFERENCES, Quantity, read_probed
 from hardlabels.runs.studies.study import Study
 from hardlabels.runs.training.divergence import DivergenceError, why_failed
-from hardlabels.votes import SLICES
 
 COLUMNS = ["study", "data", "recipe", "method", "K", "seed", "slice", "checkpoint", "name", "value"]
 PAIR_COLUMNS = [
     "probe", "data", "recipe", "method_a", "method_b", "K_a", "K_b", "seed_a", "seed_b", "slice", "checkpoint", "name", "value",
 ]  # fmt: skip
-VIEWS = (*SLICES, "truth")
 
 Row = tuple[str, str, str, float | None]  # slice, checkpoint, name, value
 CellKey = tuple[str, str, str, float]  # name, slice, method, K
@@ -93,14 +91,14 @@ class Records:
     @cached_property
     def references(self) -> dict[CellKey, list[tuple[int, float]]]:
         """The part of ``by_cell`` about predictions that no network made: the class shares, and the annotators' own."""
-        return {key: rows for key, rows in self.by_cell.items() if key[0].startswith(("prior/", "oracle/"))}
+        return {key: rows for key, rows in self.by_cell.items() if Quantity.from_column(key[0]).probe in REFERENCES}
 
     @cached_property
     def seen(self) -> pd.DataFrame:
         """The rows of ``table`` at the checkpoint, and those of quantities that have none."""
         here = self.table["checkpoint"] == self.checkpoint
-        timeless = self.table["name"].str.startswith(tuple(f"{probe}/" for probe in TIMELESS))
-        return self.table[here | timeless.astype(bool)]
+        timeless = [name for name in self.table["name"].unique() if Quantity.from_column(name).timeless]
+        return self.table[here | self.table["name"].isin(timeless)]
 
     @cached_property
     def seen_pairs(self) -> pd.DataFrame:
@@ -191,7 +189,7 @@ def run_rows(directory: RunDirectory) -> Iterator[Row]:
         for view, metrics in result[checkpoint].items():
             if view != "epoch":
                 scores += [(view, checkpoint, name, value) for name, value in metrics.items()]
-    for reference in ("prior", "oracle"):
+    for reference in REFERENCES:
         for view, metrics in result.get(reference, {}).items():
             yield from ((view, "best", Quantity(name, reference).column, value) for name, value in metrics.items())
     scores += derived_numbers(result, directory.predictions)
@@ -199,7 +197,7 @@ def run_rows(directory: RunDirectory) -> Iterator[Row]:
     for file in sorted(directory.path.glob("diagnostics/*.json")):
         saved = json.loads(file.read_text())
         probe, checkpoint = _measured(saved, file)
-        yield from ((view, checkpoint, f"{probe}/{name}", value) for view, name, value in _numbers(saved["values"]))
+        yield from ((view, checkpoint, Quantity(name, probe).column, value) for view, name, value in _numbers(saved["values"]))
 
 
 def _tempered_kl(scores: Iterable[Row]) -> Iterator[Row]:
@@ -270,8 +268,8 @@ def _measured(saved: dict[str, Any], file: Path) -> tuple[str, str]:
 def _numbers(values: dict[str, Any]) -> Iterator[tuple[str, str, float | None]]:
     for key, value in values.items():
         if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-            head, _, rest = key.partition("/")
-            yield (head, rest, value) if head in VIEWS and rest else ("full", key, value)
+            name, view = read_probed(key)
+            yield view, name, value
 
 
 def _read_pairs(file: Path) -> pd.DataFrame:

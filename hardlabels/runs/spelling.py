@@ -105,6 +105,43 @@ def read_recipe(text: str) -> NamedRecipe:
     return NamedRecipe(name, tag or None)
 
 
+def read_corpus(data: str) -> str:
+    """The corpus of a data set: the part of its name before the first "_".
+
+    >>> read_corpus("chaosnli_snli"), read_corpus("popquorn")
+    ('chaosnli', 'popquorn')
+    """
+    return data.partition("_")[0]
+
+
+def write_probe_file(probe: str, checkpoint: str) -> str:
+    """The name of a probe's files, without the ending: those of the selected epoch have the probe's own.
+
+    >>> write_probe_file("hessian", "best"), write_probe_file("hessian", "last")
+    ('hessian', 'hessian,checkpoint=last')
+    """
+    return probe if checkpoint == "best" else f"{probe},checkpoint={checkpoint}"
+
+
+def write_pair_array(a: str, b: str, name: str) -> str:
+    """The name of an array that a probe of pairs saved of two runs, whose folders are a and b.
+
+    >>> write_pair_array("d/r/sls/K=5/seed=0", "d/r/soft/K=5/seed=0", "map")
+    'd/r/sls/K=5/seed=0|d/r/soft/K=5/seed=0|map'
+    """
+    return f"{a}|{b}|{name}"
+
+
+def read_pair_array(text: str) -> tuple[str, str, str]:
+    """(a, b, name): the inverse of :func:`write_pair_array`.
+
+    >>> read_pair_array("d/r/sls/K=5/seed=0|d/r/soft/K=5/seed=0|map")[2]
+    'map'
+    """
+    a, b, name = text.split("|", 2)
+    return a, b, name
+
+
 def _read_value(text: str) -> Any:
     """The number or word that is written so; a text that no number or word is written as, such as ``05``, stays one.
 

@@ -6,6 +6,7 @@ from hardlabels.reporting.tables.detection import detector_order
 from hardlabels.reporting.tables.saved import run_arrays
 from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.quantity import Detection
 from hardlabels.runs.records import Records
 
 PROBE = "ood"
@@ -20,8 +21,8 @@ def saved_detection(records: Records) -> dict[Cell, dict[tuple[str, str], dict[s
             arrays = run_arrays(records.folders[cell], PROBE, records.checkpoint)
             parts: dict[tuple[str, str], dict[str, np.ndarray]] = {}
             for name, array in arrays.items():
-                outliers, detector, quantity = name.split("/")
-                parts.setdefault((outliers, detector), {})[quantity] = array
+                if (found_in := Detection.read(name)) is not None:
+                    parts.setdefault((found_in.outliers, found_in.detector), {})[found_in.measure] = array
             if parts:
                 found[cell] = parts
     return found

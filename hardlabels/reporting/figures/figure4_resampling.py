@@ -10,8 +10,8 @@ from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import read_method, write_method
 
-HOLD = "sls,hold="
 COLUMNS = ["hold", "mean", "sd", "n", "published"]
 
 
@@ -21,10 +21,11 @@ def held(method: str) -> int | None:
     >>> held("sls"), held("sls,hold=50"), held("soft")
     (1, 50, None)
     """
-    if method == "sls":
-        return 1
-    number = method.removeprefix(HOLD)
-    return int(number) if method.startswith(HOLD) and number.isdigit() else None
+    name, settings = read_method(method)
+    if name != "sls" or any(key != "hold" for key, _ in settings):
+        return None
+    hold = dict(settings).get("hold", 1)
+    return hold if isinstance(hold, int) else None
 
 
 def prepare_resampling(records: Records) -> pd.DataFrame:
@@ -64,7 +65,7 @@ def resampling(records: Records) -> Figure:
     """The figure."""
     sheet, numbers = Sheet(records, "resampling", seeds=5), prepare_resampling(records)
     holds = published()["figures"]["fig4_resampling"]["hold_epochs"]
-    wanted = [HOLD + str(hold) for hold in holds if hold > 1]
+    wanted = [write_method("sls", {"hold": hold}) for hold in holds if hold > 1]
     if sheet.group.published or sheet.empty or len(numbers[numbers["hold"] > 1]) == 0:
         for method in ("sls", *wanted):
             sheet.entry("soft_nll", method)

@@ -12,6 +12,7 @@ from hardlabels.reporting.figures.style import canvas, colour, label, loss_limit
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import run_values
 from hardlabels.reporting.tables.sheet import Sheet, method_key
+from hardlabels.runs.quantity import write_probed
 from hardlabels.runs.records import Records
 
 PROBE = "dynamics"
@@ -42,10 +43,11 @@ def prepare_dynamics(records: Records) -> Dynamics:
         if cell.variant not in METHODS or cell.K is not None:
             continue
         values = run_values(records.folders[cell], PROBE)
-        if values.get("full/curve") and all(values.get(f"full/{name}") is not None for name in MILESTONES):
-            curve = [float("nan") if value is None else value for value in values["full/curve"]]
+        found, epochs_of = values.get(write_probed("curve")), [values.get(write_probed(name)) for name in MILESTONES]
+        if found and None not in epochs_of:
+            curve = [float("nan") if value is None else value for value in found]
             curves.setdefault(cell.variant, []).append(curve)
-            rows.append((cell.variant, cell.seed, *(values[f"full/{name}"] for name in MILESTONES)))
+            rows.append((cell.variant, cell.seed, *epochs_of))
     epochs = pd.DataFrame(rows, columns=["method", "seed", *MILESTONES])
     wide = {name: epochs.pivot(index="seed", columns="method", values=name) for name in MILESTONES}
     both = set(METHODS) <= set(epochs["method"])

@@ -10,9 +10,10 @@ from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, label, loss_limits, styled
 from hardlabels.reporting.tables.sheet import Sheet, method_key
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.quantity import history_column
 from hardlabels.runs.records import Records
 
-COLUMN = "evaluate/soft_nll"
+COLUMN = history_column("evaluate", "soft_nll")
 
 
 @dataclass(frozen=True)

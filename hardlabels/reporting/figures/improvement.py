@@ -14,6 +14,7 @@ from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import pair_values
 from hardlabels.reporting.tables.sheet import HARD_DELIVERY, Sheet, method_key
 from hardlabels.reporting.tables.wording import votes_word
+from hardlabels.runs.quantity import write_probed
 from hardlabels.runs.records import Records
 
 PROBE, OTHERWISE = "sparse_target_train", "sparse_target"
@@ -55,14 +56,14 @@ def prepare_improvement(records: Records, kind: str, view: str) -> Improvement:
     bins: list[tuple[Any, ...]] = []
     spearman: list[tuple[Any, ...]] = []
     pairs = pair_values(records, PROBE)
-    trained = any(f"{view}/{kind}_bins" in values for values in pairs.values())
+    trained = any(write_probed(f"{kind}_bins", view) in values for values in pairs.values())
     for (a, b), values in (pairs if trained else pair_values(records, OTHERWISE)).items():
-        table = values.get(f"{view}/{kind}_bins")
+        table = values.get(write_probed(f"{kind}_bins", view))
         if table is None or a.K is None or b.variant != "soft":
             continue
         for place, (x, y) in enumerate(zip(reversed(table["distance"]), reversed(table["improvement"]), strict=True), start=1):
             bins.append((a.variant, float(a.K), place, x, y, a.seed))
-        rank, given = (values.get(f"{view}/{kind}_{name}") for name in ("spearman", "spearman_given_entropy"))
+        rank, given = (values.get(write_probed(f"{kind}_{name}", view)) for name in ("spearman", "spearman_given_entropy"))
         spearman.append((a.variant, float(a.K), a.seed, _number(rank), _number(given)))
     rows = pd.DataFrame(bins, columns=["method", "K", "place", "distance", "improvement", "seed"])
     averaged = [

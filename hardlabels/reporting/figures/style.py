@@ -1,4 +1,4 @@
-"""How figures look: one colour and one mark a method, in all of them."""
+"""How figures look: each method has one colour and one mark in all of them."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.tables.sheet import METHODS
+from hardlabels.runs.spelling import read_method
 
 # Okabe and Ito's colours: told apart with any common colour blindness. Marks and dashes say the same in grey.
 T = TypeVar("T")
@@ -65,7 +66,7 @@ def colour(method: str) -> str:
     >>> colour("sls"), colour("sls,hold=5") == colour("sls")
     ('#D55E00', True)
     """
-    base = method.partition(",")[0]
+    base = read_method(method).name
     return COLOURS.get(base, OTHERS[sum(base.encode()) % len(OTHERS)])
 
 
@@ -75,7 +76,7 @@ def mark(method: str) -> str:
     >>> mark("soft"), mark("unheard_of")
     ('o', 'h')
     """
-    return MARKS.get(method.partition(",")[0], "h")
+    return MARKS.get(read_method(method).name, "h")
 
 
 def label(method: str) -> str:
@@ -84,7 +85,8 @@ def label(method: str) -> str:
     >>> label("deterministic_control"), label("sls,hold=5")
     ('deterministic control', 'sls, hold 5')
     """
-    return " ".join(method.replace("_", " ").replace(",", ", ").replace("=", " ").split())
+    name, settings = read_method(method)
+    return ", ".join([name, *(f"{key} {value}" for key, value in settings)]).replace("_", " ")
 
 
 def canvas(rows: int = 1, columns: int = 1, *, height: float, width: float = WIDTH, **settings: Any) -> tuple[Canvas, np.ndarray]:

@@ -16,6 +16,7 @@ from hardlabels.reporting.tables.wording import ALL, votes_word
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.quantity import TIMELESS, Quantity
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import read_method
 from hardlabels.runs.studies.commands import Commands, which_runs
 from hardlabels.statistics.paired import PairedTest, paired_test
 from hardlabels.statistics.signed_rank import Alternative
@@ -81,10 +82,11 @@ def method_key(method: str) -> tuple[int, str, float, str]:
     >>> sorted(["mixup", "sls,hold=10", "other", "sls,hold=5", "sls", "soft"], key=method_key)
     ['soft', 'sls', 'sls,hold=5', 'sls,hold=10', 'mixup', 'other']
     """
-    base, _, variant = method.partition(",")
-    number = variant.partition("=")[2]
-    place = METHODS.index(base) if base in METHODS else len(METHODS)
-    return place, base, float(number) if number.replace(".", "", 1).isdigit() else -1.0 * (not variant), variant
+    name, settings = read_method(method)
+    place = METHODS.index(name) if name in METHODS else len(METHODS)
+    values = [value for _, value in settings]
+    number = values[0] if len(values) == 1 and isinstance(values[0], (int, float)) else 0.0 if values else -1.0
+    return place, name, float(number), method
 
 
 def methods_in(records: Records, K: float | None = None) -> list[str]:  # noqa: N803

@@ -22,10 +22,11 @@ from hardlabels.metrics.accumulate import Scores
 from hardlabels.metrics.collection import METRICS
 from hardlabels.randomness import torch_seed
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.data import load_source
+from hardlabels.runs.data import load_source, read_content, write_content
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.identity import TRAINER, fingerprint, training_config
 from hardlabels.runs.method import Method
+from hardlabels.runs.quantity import history_column
 from hardlabels.runs.training.keeper import Keeper
 from hardlabels.sources.source import Source
 
@@ -78,7 +79,7 @@ def compose_run(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> Run:
         logged=monitored(callbacks, datamodule),
         built_from=built_from,
         class_names=prepared.class_names,
-        preprocessing=describe_items(source, prepared, built_from, content.partition("+")[2] or None, cfg.data.get("fit")),
+        preprocessing=describe_items(source, prepared, built_from, read_content(content).encoder, cfg.data.get("fit")),
         trained_as={**cell.written(), "fingerprint": run_id},
     )
     trainer = make_trainer(config, callbacks, make_loggers(config["logger"], known), keeper)
@@ -126,7 +127,7 @@ def prepare_source(cfg: DictConfig, source: Source) -> tuple[Source, str]:
     if prepare is None:
         return source, source.fingerprint
     prepared, encoder = prepare(source, settings)
-    return prepared, f"{source.fingerprint}+{encoder}"
+    return prepared, write_content(source.fingerprint, encoder)
 
 
 def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
@@ -193,7 +194,7 @@ def monitored(callbacks: list[Callback], datamodule: DeliveryDataModule) -> list
     Only these go through ``self.log``, which costs a millisecond a name and epoch; all metrics are in ``history.csv``.
     """
     views = [(part, view) for part in datamodule.parts for view in datamodule.views]
-    names = [f"{part}/{view}/{metric}".replace("/full/", "/") for part, view in views for metric in METRICS]
+    names = [history_column(part, metric, view) for part, view in views for metric in METRICS]
     asked = [str(name) for callback in callbacks if (name := getattr(callback, "monitor", None)) is not None]
     for name in asked:
         if name not in names:

@@ -9,6 +9,7 @@ from urllib.parse import urlparse
 from hardlabels.console import say
 from hardlabels.errors import InputError, printable
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.quantity import history_column
 from hardlabels.runs.spelling import write_votes
 
 WANDB_MODES = ("online", "offline", "disabled")
@@ -84,8 +85,7 @@ def final_metrics(result: dict[str, Any]) -> dict[str, float]:
     for part, entries in result.items():
         for name, value in entries.items():
             if isinstance(value, dict):
-                prefix = part if name == "full" else f"{part}/{name}"
-                flat |= {f"{prefix}/{metric}": number for metric, number in value.items()}
+                flat |= {history_column(part, metric, name): number for metric, number in value.items()}
             else:
                 flat[f"{part}/{name}"] = value
     return flat
