@@ -20,6 +20,7 @@ from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, Verdict, 
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS
 from hardlabels.reporting.explorer import prepare_explorer
 from hardlabels.reporting.make import Wanted, choose, impossible_probes, make
+from hardlabels.reporting.number_formats import p_value
 from hardlabels.reporting.page import Overview, Page, Part, render
 from hardlabels.reporting.parallel import side_by_side
 from hardlabels.reporting.primary import analyse, too_few, whole_seeds_only
@@ -224,7 +225,7 @@ def _words(verdict: Verdict) -> list[str]:
         f"[{styles.get(finding.status, 'yellow')}]{SIGNS[finding.status]} {verdict.word(checkpoint)}[/]"
         for checkpoint, finding in zip(CHECKPOINTS, findings, strict=True)
     ]
-    p = " / ".join("–" if finding.p is None else f"{finding.p:.3g}" for finding in findings)
+    p = " / ".join(p_value(finding.p) for finding in findings)
     needed = findings[0].needed
     return [*states, verdict.claim.name, str(findings[0].n), p, "" if needed is None else str(needed)]
 

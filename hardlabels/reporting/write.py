@@ -15,6 +15,7 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.reporting.claims.status import EPOCHS
+from hardlabels.reporting.number_formats import decimal, mean_and_sd, p_value
 from hardlabels.reporting.tables import Entry, Table
 from hardlabels.reporting.tables.references import REFERENCES
 from hardlabels.reporting.tables.table import Line
@@ -71,29 +72,16 @@ def cell_text(entry: Entry | None, with_n: bool = True) -> CellText:
     under = []
     if entry.mean is not None:
         under += [f"n = {entry.n}"] if entry.n and with_n else []
-        tests = [f"p = {_p(entry.p)}"] if entry.p is not None else []
-        tests += [f"Holm {_p(entry.p_adjusted)}"] if entry.p_adjusted is not None else []
+        tests = [f"p = {p_value(entry.p)}"] if entry.p is not None else []
+        tests += [f"Holm {p_value(entry.p_adjusted)}"] if entry.p_adjusted is not None else []
         under += [", ".join(tests)] if tests else []
         if entry.target_interval is not None:
             low, high = entry.target_interval
-            under.append(f"votes {_number(low, like=entry.mean)} to {_number(high, like=entry.mean)}")
+            under.append(f"votes {decimal(low, like=entry.mean)} to {decimal(high, like=entry.mean)}")
         if entry.unselected is not None:
-            under.append(f"{OTHERS_EPOCH} {_number(entry.unselected, like=entry.mean)}")
-    value = entry.text or "" if entry.mean is None else _with_sd(entry.mean, entry.sd)
-    return CellText(value, tuple(under), "" if entry.published is None else _with_sd(entry.published, entry.published_sd))
-
-
-def _with_sd(mean: float, sd: float | None) -> str:
-    return _number(mean) if sd is None or sd != sd else f"{_number(mean)} ± {_number(sd, like=mean)}"
-
-
-def _number(value: float, like: float | None = None) -> str:
-    """Four decimals below 10, one above; an SD has those of its mean."""
-    return f"{value:.{4 if abs(value if like is None else like) < 10 else 1}f}".replace("-", "−")
-
-
-def _p(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
+            under.append(f"{OTHERS_EPOCH} {decimal(entry.unselected, like=entry.mean)}")
+    value = entry.text or "" if entry.mean is None else mean_and_sd(entry.mean, entry.sd)
+    return CellText(value, tuple(under), "" if entry.published is None else mean_and_sd(entry.published, entry.published_sd))
 
 
 # ---- tables ----
@@ -173,7 +161,7 @@ def to_latex(table: Table) -> str:
         value = latex(cell_text(entry).value)
         if entry is None or entry.mean is None:
             return value
-        return (rf"\textbf{{{value}}}" if entry.best else value) + (f" ({_p(entry.p)})" if entry.p is not None else "")
+        return (rf"\textbf{{{value}}}" if entry.best else value) + (f" ({p_value(entry.p)})" if entry.p is not None else "")
 
     rows = [
         f"    {' & '.join([latex(row_heading(line)), *(text(line.cells.get(column)) for column in table.columns)])} \\\\"

@@ -25,9 +25,10 @@ from hardlabels.reporting.claims.design import Design
 from hardlabels.reporting.claims.measure import measure
 from hardlabels.reporting.claims.quantities import label_of
 from hardlabels.reporting.claims.rules import Rules
-from hardlabels.reporting.claims.sentences import listed, margins, number, reasons, spans, summary, without_luck
+from hardlabels.reporting.claims.sentences import listed, margins, reasons, spans, summary, without_luck
 from hardlabels.reporting.claims.status import WORDS, Status
 from hardlabels.reporting.claims.subjects import votes_word
+from hardlabels.reporting.number_formats import number
 from hardlabels.runs.quantity import CHECKPOINTS, Quantity
 from hardlabels.runs.studies.commands import Commands
 from hardlabels.statistics.holm import first_step, holm, seeds_needed

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 
 from hardlabels.reporting.figures.style import label, places, strip
 from hardlabels.reporting.tables.sheet import method_key
-from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 COLUMNS = ["kind", "slice", "value"]
 

@@ -6,10 +6,11 @@ from matplotlib.figure import Figure as Canvas
 from hardlabels.metrics import METRICS
 from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
-from hardlabels.reporting.figures.style import canvas, colour, count_word, label, mark, mean_sd, places, styled
+from hardlabels.reporting.figures.style import canvas, colour, count_word, label, mark, mean_and_bar, places, styled
 from hardlabels.reporting.tables.sheet import Sheet
-from hardlabels.reporting.tables.wording import ALL, heading
+from hardlabels.reporting.tables.wording import heading
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 PARTS = ("brier_reliability", "brier_resolution", "brier_uncertainty")
 METHODS = ("soft", "sls", "majority", "label_smoothing", "mixup")
@@ -22,7 +23,7 @@ def prepare_brier(records: Records) -> pd.DataFrame:
         for part in PARTS:
             values = sheet.values(part, method)
             if values and "," not in method:
-                rows.append((part, method, *mean_sd(list(values.values())), len(values)))
+                rows.append((part, method, *mean_and_bar(list(values.values())), len(values)))
     return pd.DataFrame(rows, columns=["part", "method", "mean", "sd", "n"])
 
 

@@ -5,12 +5,11 @@ from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
-from hardlabels.reporting.figures.style import canvas, colour, count_word, label, mark, mean_sd, styled
+from hardlabels.reporting.figures.style import canvas, colour, count_word, label, mark, mean_and_bar, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.sheet import Sheet
-from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.records import Records
-from hardlabels.runs.spelling import read_method, write_method
+from hardlabels.runs.spelling import ALL, read_method, write_method
 
 COLUMNS = ["hold", "mean", "sd", "n", "published"]
 
@@ -37,7 +36,7 @@ def prepare_resampling(records: Records) -> pd.DataFrame:
         hold = 0 if method == "soft" else held(method)
         values = sheet.values("soft_nll", method)
         if hold is not None and values:
-            rows.append((hold, *mean_sd(list(values.values())), len(values), known.get(hold, float("nan"))))
+            rows.append((hold, *mean_and_bar(list(values.values())), len(values), known.get(hold, float("nan"))))
     return pd.DataFrame(rows, columns=COLUMNS).sort_values("hold", ignore_index=True)
 
 

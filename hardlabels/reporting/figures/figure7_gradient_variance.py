@@ -12,9 +12,9 @@ from hardlabels.reporting.figures.style import canvas, colour, label, places, st
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import run_arrays
 from hardlabels.reporting.tables.sheet import Sheet, method_key
-from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 PROBE = "gradient_variance"
 SHOWN = ("sls", "soft")  # whose items are drawn: the first that has them

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 
 from hardlabels.reporting.figures.figure import Figure
-from hardlabels.reporting.figures.style import canvas, colour, label, loss_limits, mean_sd, places, strip, styled
+from hardlabels.reporting.figures.style import canvas, colour, label, loss_limits, mean_and_bar, places, strip, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import run_values
 from hardlabels.reporting.tables.sheet import Sheet, method_key
@@ -61,9 +61,9 @@ def draw_dynamics(numbers: Dynamics) -> Canvas:
     figure, axes = canvas(1, 2, height=3.2, width_ratios=[1.5, 1])
     left, right = axes[0]
     for method, curves in numbers.curves.items():
-        epoch, mean = np.arange(curves.shape[1]), np.array([mean_sd(column)[0] for column in curves.T])
+        epoch, mean = np.arange(curves.shape[1]), np.array([mean_and_bar(column)[0] for column in curves.T])
         left.plot(epoch, mean, color=colour(method), label=label(method))
-        sd = np.array([mean_sd(column)[1] for column in curves.T])
+        sd = np.array([mean_and_bar(column)[1] for column in curves.T])
         if len(curves) > 1:
             left.fill_between(epoch, mean - sd, mean + sd, color=colour(method), alpha=0.2, linewidth=0)
     left.set(xlabel="epoch", ylabel="soft NLL ↓")

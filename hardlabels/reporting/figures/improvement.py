@@ -9,13 +9,13 @@ from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
-from hardlabels.reporting.figures.style import canvas, colour, count_word, label, legend_below, mark, mean_sd, styled
+from hardlabels.reporting.figures.style import canvas, colour, count_word, label, legend_below, mark, mean_and_bar, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import pair_values
 from hardlabels.reporting.tables.sheet import HARD_DELIVERY, Sheet, method_key
-from hardlabels.reporting.tables.wording import votes_word
 from hardlabels.runs.quantity import write_probed
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import write_votes
 
 PROBE, OTHERWISE = "sparse_target_train", "sparse_target"
 """On the items whose K votes were trained on; where nobody measured that, on evaluation items, which nobody trained on."""
@@ -67,7 +67,7 @@ def prepare_improvement(records: Records, kind: str, view: str) -> Improvement:
         spearman.append((a.variant, float(a.K), a.seed, _number(rank), _number(given)))
     rows = pd.DataFrame(bins, columns=["method", "K", "place", "distance", "improvement", "seed"])
     averaged = [
-        (*key, float(group["distance"].mean()), *mean_sd(group["improvement"].to_numpy()), len(group))
+        (*key, float(group["distance"].mean()), *mean_and_bar(group["improvement"].to_numpy()), len(group))
         for key, group in rows.groupby(["method", "K", "place"])
     ]
     columns = ["method", "K", "place", "distance", "improvement", "sd", "n"]
@@ -91,7 +91,7 @@ def draw_improvement(numbers: Improvement) -> Canvas:
                 line["distance"], line["improvement"], yerr=line["sd"], color=colour(method), marker=mark(method),
                 label=label(method), capsize=2,
             )  # fmt: skip
-        axis.set_title(f"K = {votes_word(k)}")
+        axis.set_title(f"K = {write_votes(k)}")
     for axis in axes.flat[len(ks) :]:
         axis.set_visible(False)
     for axis in axes[-1]:
@@ -139,7 +139,7 @@ def spearman_notes(numbers: Improvement) -> list[str]:
         given = group["given_entropy"].mean()
         beside = "" if np.isnan(given) else f"; given annotator entropy {given:+.3f}"
         lines.append(
-            f"{method}, K = {votes_word(k)}: per-seed Spearman of error and gain {low:+.3f} to {high:+.3f}, mean "
+            f"{method}, K = {write_votes(k)}: per-seed Spearman of error and gain {low:+.3f} to {high:+.3f}, mean "
             f"{group['value'].mean():+.3f} (n = {len(group)}){beside}."
         )
     return lines

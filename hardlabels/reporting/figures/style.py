@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.tables.sheet import METHODS
 from hardlabels.runs.spelling import read_method
+from hardlabels.statistics.summaries import mean_sd
 
 # Okabe and Ito's colours: told apart with any common colour blindness. Marks and dashes say the same in grey.
 T = TypeVar("T")
@@ -153,14 +154,13 @@ def loss_limits(axis: Axes, curves: Iterable[np.ndarray]) -> None:
         axis.set_ylim(values.min() - pad, values.max() + pad)
 
 
-def mean_sd(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    """Mean and sample SD of the finite values; SD 0 for one of them (no bar), NaN for none.
+def mean_and_bar(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Mean of the finite values and the length of the bar beside it, their sample SD: 0 for one value, NaN for none.
 
-    >>> mean_sd([1.0, 3.0, float("nan")]), mean_sd([2.0])
+    >>> mean_and_bar([1.0, 3.0, float("nan")]), mean_and_bar([2.0])
     ((2.0, 1.4142135623730951), (2.0, 0.0))
     """
     x = np.asarray(values, dtype=float)
     x = x[np.isfinite(x)]
-    if not len(x):
-        return float("nan"), float("nan")
-    return float(x.mean()), float(x.std(ddof=1)) if len(x) > 1 else 0.0
+    mean, sd = mean_sd(x)
+    return mean, 0.0 if len(x) == 1 else sd

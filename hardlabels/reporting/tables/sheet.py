@@ -12,11 +12,10 @@ from hardlabels.reporting.published import PUBLISHED_DATA, PUBLISHED_RECIPE
 from hardlabels.reporting.selection import unselected
 from hardlabels.reporting.tables.table import MISSING, Entry
 from hardlabels.reporting.tables.targets import NEEDS_DATA, target_intervals
-from hardlabels.reporting.tables.wording import ALL, votes_word
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.quantity import TIMELESS, Quantity
 from hardlabels.runs.records import Records
-from hardlabels.runs.spelling import read_method
+from hardlabels.runs.spelling import ALL, read_method, write_votes
 from hardlabels.runs.studies.commands import Commands, which_runs
 from hardlabels.statistics.paired import PairedTest, paired_test
 from hardlabels.statistics.signed_rank import Alternative
@@ -125,7 +124,7 @@ class Sheet:
         """Finite values by seed."""
         rows = self.records.by_cell.get((name, slice, method, K), [])
         if len({seed for seed, _ in rows}) < len(rows):
-            raise InputError(f"{name} of {method}, K = {votes_word(K)}: one value a seed is needed, got several")
+            raise InputError(f"{name} of {method}, K = {write_votes(K)}: one value a seed is needed, got several")
         return {seed: value for seed, value in sorted(rows) if np.isfinite(value)}
 
     @cached_property
@@ -189,7 +188,7 @@ class Sheet:
             return None
         if len(common) < max(len(one), len(other)):
             self._say(
-                f"{a} against {b}, K = {votes_word(K)}: paired on the {len(common)} seeds that both have "
+                f"{a} against {b}, K = {write_votes(K)}: paired on the {len(common)} seeds that both have "
                 f"({a} has {len(one)}, {b} has {len(other)})."
             )
         return paired_test(
@@ -214,9 +213,9 @@ class Sheet:
             return
         if probe is not None:
             have = f" ({n} of {n + short} runs have it)" if n else ""
-            self._lacks.setdefault(probe, []).append(f"{method} K={votes_word(k)}{have}")
+            self._lacks.setdefault(probe, []).append(f"{method} K={write_votes(k)}{have}")
         else:
-            self._say(f"{short} of {runs} runs of {method}, K = {votes_word(k)}, have no finite {name} and are left out.")
+            self._say(f"{short} of {runs} runs of {method}, K = {write_votes(k)}, have no finite {name} and are left out.")
 
     def lack(self, probe: str) -> None:
         """Remember that a probe's results are not there."""

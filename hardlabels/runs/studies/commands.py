@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 
 from hardlabels.configuration import CONF
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.spelling import NamedMethod, read_recipe, write_votes
+from hardlabels.runs.spelling import ALL_VOTES, NamedMethod, read_recipe, write_votes
 from hardlabels.runs.studies.repeat import settings_like
 from hardlabels.runs.studies.study import Block, quoted
 
@@ -97,7 +97,7 @@ def which_runs(cells: Iterable[Cell]) -> str:
     methods: dict[tuple[str, ...], list[str]] = {}
     for method, ks in votes.items():
         methods.setdefault(tuple(ks), []).append(method)
-    words = {ks: "all votes" if ks == ("all",) else f"K = {', '.join(ks)}" for ks in methods}
+    words = {ks: "all votes" if ks == (ALL_VOTES,) else f"K = {', '.join(ks)}" for ks in methods}
     return "; ".join(f"{', '.join(found)} with {words[ks]}" for ks, found in methods.items())
 
 
