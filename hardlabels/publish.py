@@ -46,7 +46,7 @@ LOCAL = re.compile(rf"(?P<before>^|[=,\[]){ROOT}(?P<path>.*?)(?=$|\]|,{ROOT})")
 
 
 @dataclass(frozen=True)
-class Shelf:
+class PublishedRuns:
     """The published runs of one data set and recipe: a folder, or an archive.
 
     Args:
@@ -58,7 +58,7 @@ class Shelf:
     members: dict[str, bytes] | None
 
     @classmethod
-    def open(cls, into: Path, data: str, recipe: str, archive: bool) -> "Shelf":
+    def open(cls, into: Path, data: str, recipe: str, archive: bool) -> "PublishedRuns":
         """What is there, which may be nothing."""
         if not archive:
             return cls(into / data / recipe, None)
@@ -98,14 +98,14 @@ def publish(configs: list[DictConfig]) -> Path:
     groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in folders:
         groups.setdefault((cell.data, cell.tagged_recipe), []).append(cell)
-    added: list[tuple[Shelf, dict[str, bytes]]] = []
+    added: list[tuple[PublishedRuns, dict[str, bytes]]] = []
     for (data, recipe), cells in groups.items():
-        shelf = Shelf.open(into, data, recipe, archive)
+        published = PublishedRuns.open(into, data, recipe, archive)
         digits = DIGITS if archive or compact else None
-        new = [additions(cell, folders[cell], shelf, digits, compact) for cell in cells]
-        added.append((shelf, {name: content for files in new for name, content in files.items()}))
-    for shelf, files in added:
-        shelf.add(files)
+        new = [additions(cell, folders[cell], published, digits, compact) for cell in cells]
+        added.append((published, {name: content for files in new for name, content in files.items()}))
+    for published, files in added:
+        published.add(files)
     for study in studies:
         pairs = PurePosixPath("studies", study.name, "diagnostics")
         for file in _probed(outputs / pairs):
@@ -121,13 +121,15 @@ def publish(configs: list[DictConfig]) -> Path:
     return into
 
 
-def additions(cell: Cell, path: Path, shelf: Shelf, digits: int | None = None, compact: bool = False) -> dict[str, bytes]:
+def additions(
+    cell: Cell, path: Path, published: PublishedRuns, digits: int | None = None, compact: bool = False
+) -> dict[str, bytes]:
     """The files of a run that are to be published and are not yet, by their name below data set and recipe; ``done`` last.
 
     Args:
         cell: the run's coordinates.
         path: its folder.
-        shelf: where it goes.
+        published: where it goes.
         digits: of ``history.csv``; None keeps the file.
         compact: whether saved logits are rounded.
 
@@ -136,17 +138,17 @@ def additions(cell: Cell, path: Path, shelf: Shelf, digits: int | None = None, c
     """
     head = PurePosixPath(*cell.folder.parts[2:])
     names = [f"diagnostics/{file.name}" for file in _probed(path / "diagnostics")]
-    if shelf.get(f"{head}/done") is None:
+    if published.get(f"{head}/done") is None:
         names = [*FILES[:-1], *names, FILES[-1]]
     else:
         for name in SAME:
-            if shelf.get(f"{head}/{name}") != cleaned(path / name):
+            if published.get(f"{head}/{name}") != cleaned(path / name):
                 raise InputError(
-                    f"{cell.folder} is published in {shelf.path} with another {name} than in {path}: "
+                    f"{cell.folder} is published in {published.path} with another {name} than in {path}: "
                     "publish into another folder, or remove the published one"
                 )
-    found = {f"{head}/{name}": _content(path, name, digits, compact, archived=shelf.members is not None) for name in names}
-    return {name: content for name, content in found.items() if shelf.get(name) != content}
+    found = {f"{head}/{name}": _content(path, name, digits, compact, archived=published.members is not None) for name in names}
+    return {name: content for name, content in found.items() if published.get(name) != content}
 
 
 def _content(path: Path, name: str, digits: int | None, compact: bool, archived: bool) -> bytes:

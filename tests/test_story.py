@@ -10,8 +10,8 @@ from hardlabels.delivery.multipass import Multipass
 from hardlabels.delivery.sls import SLS
 from hardlabels.delivery.soft import Soft
 from hardlabels.learning.datamodule import DeliveryDataModule
+from hardlabels.reporting.grid_summary import draw_table, prepare_summary, read_results
 from hardlabels.reporting.number_formats import mean_and_sd
-from hardlabels.reporting.summary import draw_table, prepare_summary, read_results
 from hardlabels.votes import Votes
 
 

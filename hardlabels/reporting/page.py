@@ -18,16 +18,17 @@ from hardlabels.reporting.answer import Answer
 from hardlabels.reporting.claims.claim import Verdict
 from hardlabels.reporting.claims.rules import Rules
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, legend
+from hardlabels.reporting.drawing import Drawing
 from hardlabels.reporting.explorer import Explorer
 from hardlabels.reporting.inline import headline, strips
 from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.reporting.primary import PrimaryResult
 from hardlabels.reporting.primary_table import HEADS, outcome_words
 from hardlabels.reporting.provenance import Fact
+from hardlabels.reporting.table_files import cell_text
 from hardlabels.reporting.tables import Table
 from hardlabels.reporting.tables.table import Line
 from hardlabels.reporting.verdicts_by_data import VerdictMatrix
-from hardlabels.reporting.write import Drawing, cell_text
 from hardlabels.runs.quantity import CHECKPOINTS
 
 TEMPLATES = Path(__file__).with_name("templates")

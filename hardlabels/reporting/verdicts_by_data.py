@@ -11,7 +11,7 @@ from rich.table import Table as Lines
 
 from hardlabels.reporting.claims.claim import Claim, Verdict
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, legend
-from hardlabels.reporting.write import markdown
+from hardlabels.reporting.table_files import markdown
 from hardlabels.runs.files import write_text
 from hardlabels.runs.quantity import CHECKPOINTS
 

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure as Canvas
 from hardlabels.reporting.answer import Answer, Point
 from hardlabels.reporting.claims import CLAIMS, Rules
 from hardlabels.reporting.claims.claim import Finding, Row, Verdict
+from hardlabels.reporting.drawing import draw
 from hardlabels.reporting.explorer import Explorer
 from hardlabels.reporting.figures import Figure
 from hardlabels.reporting.page import Overview, Page, Part, render
@@ -25,7 +26,6 @@ from hardlabels.reporting.primary import Outcome, PrimaryResult
 from hardlabels.reporting.provenance import Fact
 from hardlabels.reporting.tables import Entry, Table
 from hardlabels.reporting.verdicts_by_data import verdict_matrix
-from hardlabels.reporting.write import draw
 
 EVIL = "<script>document.title = 'owned'</script><img src=x onerror=alert(1)>\"'>&"
 VOID = {"meta", "link", "img", "br"}

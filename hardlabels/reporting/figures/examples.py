@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from scipy.special import softmax, xlogy
 
+from hardlabels.reporting.figures.shown_texts import cut, show_text
 from hardlabels.reporting.figures.style import ANNOTATORS, WIDTH, canvas, colour, label, legend_below
-from hardlabels.reporting.figures.texts import cut, show_text
 from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
 from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.runs.cell import Cell

@@ -14,10 +14,10 @@ from hardlabels.runs.spelling import ALL, read_method, write_method
 COLUMNS = ["hold", "mean", "sd", "n", "published"]
 
 
-def held(method: str) -> int | None:
+def epochs_held(method: str) -> int | None:
     """For how many epochs a method holds its SLS labels; None for other methods.
 
-    >>> held("sls"), held("sls,hold=50"), held("soft")
+    >>> epochs_held("sls"), epochs_held("sls,hold=50"), epochs_held("soft")
     (1, 50, None)
     """
     name, settings = read_method(method)
@@ -33,7 +33,7 @@ def prepare_resampling(records: Records) -> pd.DataFrame:
     known = dict(zip(paper["hold_epochs"], paper["soft_nll"], strict=True)) if sheet.group.own_regime else {}
     rows = []
     for method in sheet.methods((), ALL):
-        hold = 0 if method == "soft" else held(method)
+        hold = 0 if method == "soft" else epochs_held(method)
         values = sheet.values("soft_nll", method)
         if hold is not None and values:
             rows.append((hold, *mean_and_bar(list(values.values())), len(values), known.get(hold, float("nan"))))
