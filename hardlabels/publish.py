@@ -7,7 +7,6 @@ import lzma
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,9 +19,10 @@ from hardlabels.diagnose import finished
 from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError
 from hardlabels.metrics.temperature import fit_temperature
-from hardlabels.runs.archive import ENDINGS, FILES, pack, read_members
+from hardlabels.runs.archive import FILES
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.files import StorageError, write_atomically
+from hardlabels.runs.files import StorageError
+from hardlabels.runs.published_runs import PublishedRuns, write_if_changed
 from hardlabels.runs.reading import read_config, read_json
 from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
 from hardlabels.runs.studies.study import Study
@@ -43,40 +43,6 @@ PLACES = {"outputs": "outputs", "data.root": None}
 
 ROOT = r"(?:file:/+|~[^/\\]*[/\\]|[A-Za-z]:[/\\]|\.{0,2}[/\\])"
 LOCAL = re.compile(rf"(?P<before>^|[=,\[]){ROOT}(?P<path>.*?)(?=$|\]|,{ROOT})")
-
-
-@dataclass(frozen=True)
-class PublishedRuns:
-    """The published runs of one data set and recipe: a folder, or an archive.
-
-    Args:
-        path: ``<into>/<data>/<recipe>`` or the archive of this name.
-        members: what is in the archive; None for a folder, which is looked into.
-    """
-
-    path: Path
-    members: dict[str, bytes] | None
-
-    @classmethod
-    def open(cls, into: Path, data: str, recipe: str, archive: bool) -> "PublishedRuns":
-        """What is there, which may be nothing."""
-        if not archive:
-            return cls(into / data / recipe, None)
-        path = into / data / f"{recipe}{ENDINGS[0]}"
-        return cls(path, dict(read_members(path)) if path.exists() else {})
-
-    def get(self, name: str) -> bytes | None:
-        """The content of a published file; None where it is not there."""
-        if self.members is not None:
-            return self.members.get(name)
-        return (self.path / name).read_bytes() if (self.path / name).is_file() else None
-
-    def add(self, files: dict[str, bytes]) -> None:
-        """Write these too."""
-        if files and self.members is not None:
-            pack(self.path, self.members | files)
-        for name, content in files.items() if self.members is None else ():
-            _write(self.path / name, content)
 
 
 def publish(configs: list[DictConfig]) -> Path:
@@ -111,9 +77,9 @@ def publish(configs: list[DictConfig]) -> Path:
         for file in _probed(outputs / pairs):
             content = cleaned(file)
             if archive and file.suffix == ".json":
-                _write(into / pairs / f"{file.name}.xz", lzma.compress(content))
+                write_if_changed(into / pairs / f"{file.name}.xz", lzma.compress(content))
             else:
-                _write(into / pairs / file.name, content)
+                write_if_changed(into / pairs / file.name, content)
     now = sum(PurePosixPath(name).name == "done" for _, files in added for name in files)
     planned = len({cell for study in studies for cell in study.cells()})
     size = sum(file.stat().st_size for file in into.rglob("[!.]*") if file.is_file()) / 1e6
@@ -278,11 +244,6 @@ def _into(cfg: DictConfig) -> Path:
 def _probed(folder: Path) -> Iterator[Path]:
     """What probes wrote: numbers and arrays."""
     yield from sorted(file for file in folder.glob("[!.]*") if file.suffix in (".json", ".npz"))
-
-
-def _write(path: Path, content: bytes) -> None:
-    if not path.is_file() or path.read_bytes() != content:
-        write_atomically(path, lambda file: file.write(content))
 
 
 @ends_with_its_reader()

@@ -11,7 +11,7 @@ from hardlabels.errors import InputError
 from hardlabels.reporting.published import PUBLISHED_DATA, PUBLISHED_RECIPE
 from hardlabels.reporting.selection import unselected
 from hardlabels.reporting.tables.table import MISSING, Entry
-from hardlabels.reporting.tables.vote_intervals import NEEDS_DATA, target_intervals
+from hardlabels.reporting.tables.target_intervals import NEEDS_DATA, target_intervals
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.quantity import TIMELESS, Quantity
 from hardlabels.runs.records import Records

@@ -163,6 +163,5 @@ def close_loggers(loggers: list[Logger], result: dict[str, Any]) -> None:
             logger.finish(result)
             continue
         if result:
-            best = {name: value for name, value in final_metrics(result).items() if name.startswith("best/")}
-            logger.log_metrics(best)
+            logger.log_metrics(final_metrics({"best": result["best"]}))
         logger.finalize("success" if result else "failed")
