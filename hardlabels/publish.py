@@ -21,11 +21,11 @@ from hardlabels.errors import InputError
 from hardlabels.metrics.temperature import fit_temperature
 from hardlabels.runs.archive import FILES
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.files import StorageError
 from hardlabels.runs.published_runs import PublishedRuns, write_if_changed
 from hardlabels.runs.reading import read_config, read_json
 from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
 from hardlabels.runs.studies.study import Study
+from hardlabels.runs.writing import StorageError
 from hardlabels.stopping import ends_with_its_reader
 from hardlabels.votes.arrays import read_arrays
 

@@ -29,13 +29,13 @@ from hardlabels.reporting.primary_table import write_primary
 from hardlabels.reporting.provenance import describe_report, describe_runs
 from hardlabels.reporting.verdicts_by_data import matrix_lines, verdict_matrix, write_matrix
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.files import write_json, write_text
 from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records, read_records
 from hardlabels.runs.spelling import write_votes
 from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
 from hardlabels.runs.studies.commands import CHOSEN_BY, Commands
 from hardlabels.runs.studies.study import Study, quoted
+from hardlabels.runs.writing import write_json, write_text
 from hardlabels.stopping import ends_with_its_reader
 
 WRITTEN = re.compile(r"table_S?\d+\.(md|csv|tex)|figure_S?\d+(_last)?\.(svg|png)|(verdicts_by_data|primary)\.(md|csv)")

@@ -16,9 +16,9 @@ from hardlabels.diagnostics.probe import OF_IMAGES, NotApplicableError, Probe, m
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.environment import code_version
-from hardlabels.runs.files import write_atomically, write_json
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.spelling import write_pair_array
+from hardlabels.runs.writing import write_atomically, write_json
 
 FOLDER = "diagnostics"
 EVERY = 10.0

@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from hardlabels.errors import InputError
-from hardlabels.runs.files import write_atomically
+from hardlabels.runs.writing import write_atomically
 from hardlabels.votes.distances import entropy
 
 ENDINGS = (".csv", ".jsonl")

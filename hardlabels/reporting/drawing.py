@@ -10,7 +10,7 @@ import matplotlib
 import numpy as np
 
 from hardlabels.errors import InputError
-from hardlabels.runs.files import write_atomically
+from hardlabels.runs.writing import write_atomically
 
 if TYPE_CHECKING:  # figures are many modules, and none is needed to draw one
     from matplotlib.figure import Figure as Canvas

@@ -8,7 +8,7 @@ from pathlib import Path
 from hardlabels.reporting.claims.status import WORDS
 from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.reporting.primary import Outcome, PrimaryResult
-from hardlabels.runs.files import write_text
+from hardlabels.runs.writing import write_text
 
 HEADS = (
     "outcome",

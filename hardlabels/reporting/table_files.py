@@ -14,7 +14,7 @@ from hardlabels.reporting.number_formats import decimal, mean_and_sd, p_value
 from hardlabels.reporting.tables import Entry, Table
 from hardlabels.reporting.tables.references import REFERENCES
 from hardlabels.reporting.tables.table import Line
-from hardlabels.runs.files import write_text
+from hardlabels.runs.writing import write_text
 
 OTHERS_EPOCH = "other seeds' epoch"
 """How a cell says what the mean is at the epochs that the other seeds' curves choose."""

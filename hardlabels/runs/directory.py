@@ -13,11 +13,11 @@ from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.errors import InputError
 from hardlabels.runs.data import Content, read_content
-from hardlabels.runs.files import write_atomically, write_json, write_text
 from hardlabels.runs.identity import deciding_part, fingerprint
 from hardlabels.runs.lock import holder
 from hardlabels.runs.reading import read_json, read_settings, read_table
 from hardlabels.runs.training.divergence import why_failed
+from hardlabels.runs.writing import write_atomically, write_json, write_text
 
 ABSENT = object()
 FORMAT = 2

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hardlabels.runs.archive import ENDINGS, pack, read_members
-from hardlabels.runs.files import write_atomically
+from hardlabels.runs.writing import write_atomically
 
 
 @dataclass(frozen=True)

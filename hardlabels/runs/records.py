@@ -17,11 +17,11 @@ from hardlabels.runs.archive import archives, recipe_of, unpacked
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.derived import derived_numbers
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.files import write_atomically
 from hardlabels.runs.kept_records import CACHE, load_cache, stamp_of
 from hardlabels.runs.quantity import CHECKPOINTS, REFERENCES, Quantity, read_probed
 from hardlabels.runs.studies.study import Study
 from hardlabels.runs.training.divergence import DivergenceError, why_failed
+from hardlabels.runs.writing import write_atomically
 
 COLUMNS = ["study", "data", "recipe", "method", "K", "seed", "slice", "checkpoint", "name", "value"]
 PAIR_COLUMNS = [

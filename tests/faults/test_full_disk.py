@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.files import StorageError, write_atomically, write_text
 from hardlabels.runs.training.checkpoint import load_checkpoint, save_checkpoint
+from hardlabels.runs.writing import StorageError, write_atomically, write_text
 
 
 @pytest.fixture

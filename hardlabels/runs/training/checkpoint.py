@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from hardlabels.errors import InputError
-from hardlabels.runs.files import write_atomically
+from hardlabels.runs.writing import write_atomically
 
 PREFIX = "network."
 """Before the name of every weight: the network is an attribute of the Classifier."""

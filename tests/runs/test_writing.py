@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from hardlabels.runs.files import write_atomically, write_json, write_text
+from hardlabels.runs.writing import write_atomically, write_json, write_text
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
