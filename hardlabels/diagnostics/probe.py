@@ -25,7 +25,7 @@ OF_IMAGES = ("gradcam", "ood")
 
 
 class NotApplicableError(InputError):
-    """A probe's question has no meaning for this run, whatever the settings: where in an image does it look, asked of a text.
+    """A probe's question has no meaning for this run, whatever the settings: a text has no place in an image to look at.
 
     The message is the same for all runs alike, so that it can be told once for all of them.
     """
@@ -92,7 +92,7 @@ class Probe:
 
     @property
     def file(self) -> str:
-        """Its files' name in ``diagnostics/``, without the ending: ``hessian``, and ``hessian,checkpoint=last``."""
+        """The name of its files in ``diagnostics/``, without the ending: ``hessian``, or ``hessian,checkpoint=last``."""
         return write_probe_file(self.name, self.settings.get("checkpoint", "best"))
 
     def measured(self, saved: Mapping[str, Any]) -> bool:

@@ -101,7 +101,7 @@ def draw_table(summary: pd.DataFrame, title: str, priors: pd.DataFrame | None = 
 
 
 def draw_summary(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Soft NLL, calibration and entropy correlation against the number of votes K, one line a method, SD as bars."""
+    """Soft NLL, calibration and entropy correlation against the number of votes K: one line per method, SD over seeds as bars."""
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt  # noqa: PLC0415 - only after the backend is chosen
 

@@ -1,4 +1,4 @@
-"""Selected on the very items that are scored? Then part of the value is luck, and what is left without it stands beside it.
+"""How much of a value is luck, because the epoch was selected on the same items that are scored.
 
 Under the protocol ``paper`` a run keeps the epoch with the lowest soft NLL on its evaluation items. The value at the epoch that
 the *other* seeds' curves choose has no such luck (:mod:`hardlabels.statistics.optimism` says how to read it).

@@ -47,7 +47,7 @@ class RunDirectory:
         return self.done.is_file()
 
     def failure(self) -> str | None:
-        """Why a run that looks finished is none, by its result: it diverged, or the file is damaged. None where it is one."""
+        """Why a run with a ``done`` file has no usable result: it diverged, or the file is damaged. None where it has one."""
         if not self.is_done():
             return None
         try:
@@ -56,7 +56,7 @@ class RunDirectory:
             return str(error)
 
     def read_result(self, keys: Sequence[str] = ()) -> dict[str, Any]:
-        """``result.json``, which has these keys, and numbers where they are looked for first."""
+        """Read ``result.json``; refuse one that lacks these keys, or that has no metrics by slice at a checkpoint."""
         result: dict[str, Any] = read_json(self.result, keys)
         for checkpoint in ("best", "last"):
             metrics = entry.get("full", {}) if isinstance(entry := result.get(checkpoint, {}), dict) else None
@@ -65,11 +65,11 @@ class RunDirectory:
         return result
 
     def has_result(self) -> bool:
-        """Whether everything was written, and is a result."""
+        """Whether everything was written and the result is usable: the run did not diverge, the file is not damaged."""
         return self.is_done() and self.failure() is None
 
     def first_error(self) -> str:
-        """Why it is not finished, in one line: who is at it, or the first line of what stopped it."""
+        """Why the run is not finished, in one line: who is training it now, or the first line of the error that stopped it."""
         if (who := holder(self.lock)) is not None:
             return f"being written by {who}"
         if (failure := self.failure()) is not None:
@@ -111,7 +111,7 @@ class RunDirectory:
         self.error.unlink(missing_ok=True)
 
     def write_history(self, rows: list[dict[str, float]]) -> None:
-        """Metrics by epoch as CSV, one row an epoch."""
+        """Write the metrics by epoch as CSV, one row per epoch."""
         text = io.StringIO()
         columns = list(dict.fromkeys(key for row in rows for key in row))
         writer = csv.DictWriter(text, columns, lineterminator="\n")
@@ -144,7 +144,7 @@ def _short(content: object) -> str:
 
 
 def differences(old: Any, new: Any, where: str = "") -> list[str]:
-    """Each setting that differs. One that is absent was not given: it has its default."""
+    """One line for each setting that differs. A setting that is absent was not given, so it has its default."""
     if {type(old), type(new)} <= {dict, type(ABSENT)}:
         old, new = ({} if value is ABSENT else value for value in (old, new))
         keys = dict.fromkeys([*old, *new])

@@ -59,7 +59,7 @@ class FinishedRun:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of configuration and data."""
+        """The digest of its configuration and data."""
         return self._json(self.directory.identity)["fingerprint"]
 
     @cached_property
@@ -90,7 +90,7 @@ class FinishedRun:
 
     @cached_property
     def source(self) -> Source:
-        """The data it was trained on, loaded again: refused when their content is another one now."""
+        """The data it was trained on, loaded again; refused when their content has changed since."""
         settings = self.cfg.data
         if "root" in settings and os.environ.get("HARDLABELS_DATA"):  # where the data are is a matter of this machine
             settings = OmegaConf.merge(settings, {"root": os.environ["HARDLABELS_DATA"]})

@@ -21,7 +21,7 @@ class PublishedRuns:
 
     @classmethod
     def open(cls, into: Path, data: str, recipe: str, archive: bool) -> "PublishedRuns":
-        """What is there, which may be nothing."""
+        """The runs that are published there already, possibly none."""
         if not archive:
             return cls(into / data / recipe, None)
         path = into / data / f"{recipe}{ENDINGS[0]}"
@@ -34,7 +34,7 @@ class PublishedRuns:
         return (self.path / name).read_bytes() if (self.path / name).is_file() else None
 
     def add(self, files: dict[str, bytes]) -> None:
-        """Write these too."""
+        """Add files to those that are published: name below data set and recipe to content."""
         if files and self.members is not None:
             pack(self.path, self.members | files)
         for name, content in files.items() if self.members is None else ():

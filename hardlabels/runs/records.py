@@ -1,4 +1,4 @@
-"""Finished runs as one long table: one row a number, read in one pass over the run folders."""
+"""Finished runs as one long table: one row per number, read in one pass over the run folders."""
 
 import json
 import lzma
@@ -168,13 +168,13 @@ def pair_files(place: Path) -> list[Path]:
 
 
 def read_pair_file(file: Path) -> dict[str, Any]:
-    """The content of one of them."""
+    """The content of a file that :func:`pair_files` gives."""
     content = file.read_bytes()
     return json.loads(lzma.decompress(content) if file.suffix == ".xz" else content)
 
 
 def run_rows(directory: RunDirectory) -> Iterator[Row]:
-    """The numbers of one run: ``result.json``, what it lacks and its predictions give, then its probes.
+    """The numbers of one run: those of ``result.json``, those that only its predictions give, then those of its probes.
 
     Raises:
         DivergenceError: when the run diverged.

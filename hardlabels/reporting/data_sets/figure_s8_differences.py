@@ -43,7 +43,7 @@ def prepare_differences(groups: Mapping[str, Records]) -> pd.DataFrame:
 
 @styled
 def draw_differences(numbers: pd.DataFrame) -> Canvas:
-    """A panel a data set, a line a method; left of zero it is better than soft labels."""
+    """One panel per data set, one line per method; left of zero it is better than soft labels."""
     methods = sorted(numbers["method"].unique(), key=method_key)
     names = list(dict.fromkeys(numbers["data"]))
     figure, axes = panels(names, height=0.45 + 0.2 * len(methods), sharex=True, sharey=True)

@@ -36,7 +36,7 @@ def prepare_few_votes(groups: Mapping[str, Records]) -> pd.DataFrame:
 
 @styled
 def draw_few_votes(numbers: pd.DataFrame) -> Canvas:
-    """A panel a data set, a line a method. Heights differ: each data set has its own floor."""
+    """One panel per data set, one line per method. Heights differ: each data set has its own floor."""
     methods = sorted(numbers["method"].unique(), key=method_key)
     figure, axes = panels(list(dict.fromkeys(numbers["data"])), height=1.75)
     for name, axis in axes.items():

@@ -108,7 +108,7 @@ def _picture(source: Source, position: int) -> np.ndarray | tuple[str, ...] | No
 
 
 def draw_examples(numbers: Examples, title: Callable[[Item], str], columns: int = 6) -> Canvas:
-    """An item a column: its picture above, the shares of its votes and of each prediction below, class by class.
+    """One column per item: its picture above, the shares of its votes and of each prediction below, class by class.
 
     Texts need the width: there an item is a row, with its bars beside it.
     """

@@ -17,7 +17,7 @@ METHODS = ("soft", "sls", "majority", "label_smoothing", "mixup")
 
 
 def prepare_brier(records: Records) -> pd.DataFrame:
-    """One row a method and part: mean, SD, n over seeds, all votes."""
+    """One row for each method and part of the score: mean, SD, n over seeds, all votes."""
     sheet, rows = Sheet(records, "main", seeds=10), []
     for method in sheet.methods((), ALL):
         for part in PARTS:
@@ -29,7 +29,7 @@ def prepare_brier(records: Records) -> pd.DataFrame:
 
 @styled
 def draw_brier(numbers: pd.DataFrame) -> Canvas:
-    """A panel a part, a mark a method, SD as bars."""
+    """One panel per part of the score, one mark per method, the SD over seeds as bars."""
     figure, axes = canvas(1, len(PARTS), height=3.2, width=7.2)
     methods = list(dict.fromkeys(numbers["method"]))
     for axis, part in zip(axes[0], PARTS, strict=True):

@@ -20,7 +20,7 @@ COLUMNS = ["metric", "method", "K", "mean", "sd", "n", "published"]
 
 
 def prepare_sparse_sweep(records: Records) -> pd.DataFrame:
-    """One row a metric, method and K: mean, SD and n over seeds, and the published soft NLL. All votes are the last K."""
+    """One row for each metric, method and K: mean, SD and n over seeds, and the published soft NLL. All votes are the last K."""
     sheet, paper = Sheet(records, "sparse", seeds=5), published()["table1_sparse_soft_nll"]
     few = {method for k in records.table["K"].unique() if k != ALL for method in sheet.methods((), k)}
     rows = []
@@ -40,7 +40,7 @@ def prepare_sparse_sweep(records: Records) -> pd.DataFrame:
 
 @styled
 def draw_sparse_sweep(numbers: pd.DataFrame) -> Canvas:
-    """A panel a metric, a line a method, SD as bars; hollow marks are the published means."""
+    """One panel per metric, one line per method, the SD over seeds as bars; hollow marks are the published means."""
     figure, axes = canvas(3, 2, height=7.4)
     ks = sorted(numbers["K"].unique())
     methods = sorted(numbers["method"].unique(), key=method_key)

@@ -57,7 +57,7 @@ def prepare_dynamics(records: Records) -> Dynamics:
 
 @styled
 def draw_dynamics(numbers: Dynamics) -> Canvas:
-    """Left, soft NLL by epoch, mean and SD over seeds; right, the epochs of the milestones, a dot a seed."""
+    """Left, soft NLL by epoch, mean and SD over seeds; right, the epochs of the milestones, one dot per seed."""
     figure, axes = canvas(1, 2, height=3.2, width_ratios=[1.5, 1])
     left, right = axes[0]
     for method, curves in numbers.curves.items():

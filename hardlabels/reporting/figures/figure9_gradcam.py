@@ -26,7 +26,7 @@ class GradCam:
     """Numbers of the figure.
 
     Attributes:
-        stability: kind, method, slice, value: mean correlation of maps, a row a pair of runs.
+        stability: kind of pair, slice, value: the mean correlation of maps, one row for each slice and pair of runs.
         examples: method to the arrays that the probe kept of its first pair.
     """
 

@@ -51,7 +51,7 @@ def prepare_score_histograms(records: Records) -> ScoreHistograms:
 
 @styled
 def draw_score_histograms(numbers: ScoreHistograms) -> Canvas:
-    """Three panels a line; grey the evaluation items, coloured the outliers."""
+    """Three panels in each line; the evaluation items are grey, the outliers coloured."""
     columns, tint = min(3, len(numbers.panels)), colour(numbers.run.variant if numbers.run else "")
     lines = -(-len(numbers.panels) // columns)
     figure, axes = canvas(lines, columns, height=0.6 + 1.65 * lines, width=0.4 + 2.0 * columns)

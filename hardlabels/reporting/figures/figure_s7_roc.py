@@ -1,4 +1,4 @@
-"""Figure S7: ROC curves of outlier detection, a panel a detector."""
+"""Figure S7: ROC curves of outlier detection, one panel per detector."""
 
 import numpy as np
 from matplotlib.figure import Figure as Canvas
@@ -29,7 +29,7 @@ def prepare_roc(records: Records) -> Curves:
 
 @styled
 def draw_roc(numbers: Curves) -> Canvas:
-    """Three panels a line, a curve a method: the mean over seeds at each false positive rate."""
+    """Three panels in each line, one curve per method: the mean over seeds at each false positive rate."""
     columns = min(3, len(numbers))
     lines = -(-len(numbers) // columns)
     figure, axes = canvas(lines, columns, height=0.8 + 1.9 * lines, width=0.5 + 2.0 * columns, sharex=True, sharey=True)

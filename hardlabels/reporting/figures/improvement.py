@@ -77,7 +77,7 @@ def prepare_improvement(records: Records, kind: str, view: str) -> Improvement:
 
 @styled
 def draw_improvement(numbers: Improvement) -> Canvas:
-    """A panel a K, a line a method; above 0 hard delivery is better."""
+    """One panel per K, one line per method; above 0 hard delivery is better."""
     ks = sorted(numbers.bins["K"].unique())
     columns = min(len(ks), 2)
     rows = -(-len(ks) // columns)
@@ -132,7 +132,7 @@ def improvement_figure(records: Records, number: str, title: str, kind: str, vie
 
 
 def spearman_notes(numbers: Improvement) -> list[str]:
-    """One line a method and K: the range of the per-seed correlations, plain and given annotator entropy."""
+    """One sentence for each method and K: the range of the per-seed correlations, plain and given annotator entropy."""
     lines = []
     for (method, k), group in numbers.spearman.dropna(subset="value").groupby(["method", "K"]):
         low, high = group["value"].min(), group["value"].max()

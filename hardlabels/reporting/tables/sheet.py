@@ -1,4 +1,4 @@
-"""From records to the entries of a table: what was measured, what was with_test, and a note for all that is missing."""
+"""From records to the entries of a table: what was measured, what was tested, and a note for all that is missing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ class Group:
 
     @property
     def own_regime(self) -> bool:
-        """Whether the paper trained so: elsewhere its numbers may stand in a table, but would set the scale of a picture."""
+        """Whether this is the paper's own data and recipe. Elsewhere its numbers may stand in tables, not in pictures."""
         return self.published and self.recipe == PUBLISHED_RECIPE
 
 
@@ -146,7 +146,7 @@ class Sheet:
         Args:
             name: in the records: a metric, or ``<probe>/<quantity>``.
             method: of the runs.
-            K: votes an item.
+            K: votes per item in training.
             slice: of the evaluation items.
             published: mean and SD of the paper.
             seeds: only these; None for all.
@@ -218,7 +218,7 @@ class Sheet:
             self._say(f"{short} of {runs} runs of {method}, K = {write_votes(k)}, have no finite {name} and are left out.")
 
     def lack(self, probe: str) -> None:
-        """Remember that a probe's results are not there."""
+        """Remember that a probe's results are missing, for the notes below the table."""
         self._lacks.setdefault(probe, [])
 
     def absent(self) -> list[Cell]:

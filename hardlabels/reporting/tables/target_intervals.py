@@ -1,4 +1,4 @@
-"""How far a cell would move had others voted: the interval over votes that stands beside the SD over seeds."""
+"""Intervals over votes: how far a cell's mean would move if other annotators had voted. They stand beside the SD over seeds."""
 
 from collections.abc import Collection
 from functools import lru_cache

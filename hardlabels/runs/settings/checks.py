@@ -1,4 +1,4 @@
-"""A cell's whole configuration, checked before any work: a number that cannot be, code that must not be called."""
+"""A cell's whole configuration, checked before any work: refuses impossible numbers and code that must not be called."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -121,7 +121,7 @@ def check_method(method: DictConfig, seed: Any) -> None:
             raise InputError(f"{error}; a subclass of {Delivery.__module__}.Delivery will do too") from error
     build, settings = named_code(key, chosen.delivery, Delivery), chosen.settings
     check_settings("method", build, settings, ("votes", "seed"))
-    # Every annotator once an item, so that a method that asks who voted is answered.
+    # Every annotator votes once per item, so that a method that asks who voted gets an answer.
     labels = [(7 * item + 3 * vote) % 10 for item in range(12) for vote in range(3)]
     votes = Votes.from_labels(labels, range(0, 37, 3), 10, annotators=[0, 1, 2] * 12)
     try:

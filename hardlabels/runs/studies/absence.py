@@ -1,4 +1,4 @@
-"""What is said where a study has no runs, and where nothing knows its data set or recipe."""
+"""The errors where a study has no finished runs, and where its data set or recipe is not known."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -14,7 +14,7 @@ from hardlabels.runs.studies.study import Study
 
 
 def no_finished_run(study: Study, places: Sequence[str | Path]) -> InputError:
-    """The error where a study has no finished run: where was looked, what is there of its data instead, and what comes first.
+    """The error where a study has no finished run. It names the places searched, other runs of its data, and the first command.
 
     >>> from hardlabels.runs.studies.study import Block
     >>> block = Block({"data": ["popquorn"], "recipe": ["paper"], "method": ["sls"], "K": [5], "seed": [0]})

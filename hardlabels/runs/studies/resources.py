@@ -183,7 +183,7 @@ def run_resources(network: Network, items: Items, recipe: DictConfig, examples: 
     """One run of a recipe.
 
     Disk: ``best.ckpt`` (weights, statistics), ``last.ckpt`` (those, and what the optimizer keeps for each weight),
-    ``predictions.npz`` (before compression) and ``history.csv``. Memory: all inputs, three numbers a weight (weight, gradient,
+    ``predictions.npz`` (before compression) and ``history.csv``. Memory: all inputs, three numbers per weight (weight, gradient,
     momentum), and for each item of a batch what the backward pass needs; not the device's own context and workspace.
 
     Args:

@@ -21,7 +21,7 @@ RANGE = re.compile(r"range\((\d+)(?:, *(\d+))?\)")
 
 @dataclass(frozen=True)
 class Block:
-    """A product of values, one list an axis: what one multirun trains.
+    """A product of values, with one list per axis: what one multirun trains.
 
     Args:
         axes: axis to values, in the order of the overrides: data, recipe, method, K, seed and settings of the method.

@@ -50,15 +50,15 @@ class WandbRun(Logger):
 
     @rank_zero_only
     def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:  # type: ignore[override]
-        """One row; it has the epoch it is of."""
+        """Send one row of ``history.csv``; its epoch is among its columns."""
         self._attempt(lambda run: run.log(metrics, step=int(metrics["epoch"]), commit=True))
 
     def log_hyperparams(self, params: Any, *args: Any, **kwargs: Any) -> None:
-        """Nothing: the configuration is there from the start."""
+        """Do nothing: W&B has the configuration from the start."""
 
     @rank_zero_only
     def finish(self, result: dict[str, Any]) -> None:
-        """The result in the summary (where there is one), and the end of the W&B run."""
+        """Write the result into the summary (where there is one) and end the W&B run."""
         if self._run is None:
             return
         for hand_over in self._at_the_end if result else ():

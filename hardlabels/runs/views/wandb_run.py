@@ -71,12 +71,12 @@ def run_config(cell: Cell, run_id: str, config: dict[str, Any]) -> dict[str, Any
 
 
 def coordinates(cell: Cell) -> dict[str, Any]:
-    """What a run is called by, as W&B shows it."""
+    """The coordinates of a run as W&B shows them."""
     return {**cell.written(), "K": write_votes(cell.K) if cell.K is None else cell.K}
 
 
 def final_metrics(result: dict[str, Any]) -> dict[str, float]:
-    """``result.json`` with one name a number; the slice ``full`` has no name of its own, as in ``history.csv``.
+    """``result.json`` with one name per number; the slice ``full`` has no name of its own, as in ``history.csv``.
 
     >>> final_metrics({"best": {"epoch": 3, "full": {"soft_nll": 0.5}, "non_unanimous": {"soft_nll": 0.7}}, "items": {"full": 9}})
     {'best/epoch': 3, 'best/soft_nll': 0.5, 'best/non_unanimous/soft_nll': 0.7, 'items/full': 9}
