@@ -134,7 +134,7 @@ def show_results(cells: dict[Path, Cell]) -> None:
         results = read_results(folders)
         if results.empty:
             continue
-        title = f"{place.parent.name}, recipe {place.name}"
+        title = f"{cells[folders[0]].data}, recipe {cells[folders[0]].tagged_recipe}"
         at_the_end = prepare_summary(read_results(folders, "last"))
         console.print(draw_table(prepare_summary(results), title, prepare_summary(read_priors(folders)), at_the_end))
         everything = read_results(sorted(place.glob("*/K=*/seed=*")))  # the picture is the folder's, the table this grid's
