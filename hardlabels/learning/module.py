@@ -12,7 +12,7 @@ from torchmetrics import Metric
 
 from hardlabels.errors import InputError
 from hardlabels.learning.datamodule import DeliveryDataModule, Evaluation, Training
-from hardlabels.learning.networks import build_network
+from hardlabels.learning.networks import build_network, unpack_lists
 
 
 def cosine(epoch: int, epochs: int) -> float:
@@ -84,7 +84,7 @@ class Classifier(LightningModule):
         carried = {
             "network": None if built_from is None else dict(built_from),
             "class_names": list(class_names),
-            "preprocessing": None if preprocessing is None else dict(preprocessing),
+            "preprocessing": None if preprocessing is None else unpack_lists(preprocessing),
             "temperature": temperature,
             "temperature_from": temperature_from,
             "trained_as": None if trained_as is None else dict(trained_as),

@@ -58,8 +58,8 @@ def test_a_run_on_a_full_disk_is_one_error_and_goes_on_when_there_is_room(comman
 def test_the_last_good_checkpoint_survives_a_disk_that_fills_up_later(command, tiny, tmp_path, limited, monkeypatch):
     real = RunDirectory.write_history
 
-    def shrink_in_the_third_epoch(directory, rows):
-        real(directory, rows)
+    def shrink_in_the_third_epoch(directory, rows, lines):
+        real(directory, rows, lines)
         if len(rows) == 3:  # its history is written, its checkpoints are not
             limited(1000)
 

@@ -35,6 +35,7 @@ class Keeper(Checkpoint):
     def __init__(self, directory: RunDirectory, monitor: str):
         self.directory, self.monitor = directory, monitor
         self.rows: list[Row] = []
+        self._lines: list[str] = []  # of history.csv, as they were written
         self.writer = EpochWriter()
         self._resumed: Resumed | None = None
         self._stopped = False
@@ -102,7 +103,7 @@ class Keeper(Checkpoint):
         for logger in trainer.loggers:
             logger.log_metrics(row, step=trainer.global_step)
         rows, best = list(self.rows), self.directory.best if self.best_epoch == epoch else None
-        beside = Beside(lambda: self.directory.write_history(rows), best)
+        beside = Beside(lambda: self.directory.write_history(rows, self._lines), best)
         self._stopped = trainer.should_stop
         trainer.save_checkpoint(self.directory.last, weights_only=False, storage_options=beside)
 

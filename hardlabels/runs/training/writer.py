@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from lightning.pytorch.plugins.io import CheckpointIO
 
-from hardlabels.runs.training.checkpoint import load_checkpoint, save_checkpoint, weights_only
+from hardlabels.runs.training.checkpoint import CARRIED, load_checkpoint, save_checkpoint, weights_only
 
 
 class Beside(NamedTuple):
@@ -37,7 +37,7 @@ class EpochWriter(CheckpointIO):
             path: of the file.
             storage_options: what to write first.
         """
-        copied = _copy(checkpoint)
+        copied = {name: value if name == CARRIED else _copy(value) for name, value in checkpoint.items()}  # that never changes
         self.wait()
         self._writing = self._thread.submit(_write, copied, Path(path), storage_options)
 
