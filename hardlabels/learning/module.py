@@ -47,8 +47,8 @@ class Classifier(LightningModule):
         network: inputs to logits (B, C); or what :func:`~hardlabels.learning.networks.build_network` builds it from.
         optimizer: builds the optimizer from the parameters; None for a network that is not trained.
         epochs: T of the cosine schedule.
-        metrics: builds what keeps predictions and computes the metrics by name; called once for each part and slice.
-        scored: the (part, slice) pairs to score, such as ("evaluate", "full").
+        scores: what scores the predictions of each part, in the order of the loaders, such as
+            :class:`~hardlabels.metrics.accumulate.Scores`: it takes logits and items, and computes a value for each of its names.
         logged: names in ``epoch_metrics`` that go through ``self.log``, so that callbacks such as ``EarlyStopping`` see them.
         built_from: ``_target_`` and settings of a network that was built already.
         class_names: C names, in the order of the logits.
@@ -68,8 +68,7 @@ class Classifier(LightningModule):
         optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer] | None = None,
         *,
         epochs: int = 1,
-        metrics: Callable[[], Metric] | None = None,
-        scored: Iterable[tuple[str, str]] = (),
+        scores: Mapping[str, Metric] | None = None,
         logged: Iterable[str] = (),
         built_from: Mapping[str, Any] | None = None,
         class_names: Sequence[str] = (),
@@ -94,10 +93,8 @@ class Classifier(LightningModule):
         self.epochs = epochs
         self._make_optimizer = optimizer
         self._logged = tuple(logged)
-        # ModuleDict keys may not hold a dot, and slashes keep them readable: "evaluate/high_disagreement".
-        pairs = list(scored) if metrics is not None else []
-        self.scores = nn.ModuleDict({f"{part}/{name}": metrics() for part, name in pairs if metrics is not None})
-        self._parts = list(dict.fromkeys(part for part, _ in pairs))
+        self.scores = nn.ModuleDict(scores or {})
+        self._parts = list(self.scores)
         self.epoch_metrics: dict[str, float] = {}
         self._loss_sum, self._seen = torch.zeros(()), 0
 
@@ -140,15 +137,14 @@ class Classifier(LightningModule):
 
     def validation_step(self, batch: Evaluation, batch_idx: int, dataloader_idx: int = 0) -> None:
         """Accumulate predictions; nothing is averaged over batches."""
-        logits, part = self.network(batch.inputs).float(), self._parts[dataloader_idx]
-        for name, (mask, target) in batch.views.items():
-            cast(Metric, self.scores[f"{part}/{name}"]).update(logits[mask], target[mask])
+        cast(Metric, self.scores[self._parts[dataloader_idx]]).update(self.network(batch.inputs).float(), batch.items)
 
     def on_validation_epoch_end(self) -> None:
         """Score every part and slice on all of its predictions: ``evaluate/soft_nll``, ``evaluate/non_unanimous/soft_nll``."""
-        for where, scores in self.scores.items():
-            collection, prefix = cast(Metric, scores), where.removesuffix("/full")
-            self.epoch_metrics |= {f"{prefix}/{name}": float(value) for name, value in collection.compute().items()}
-            collection.reset()
+        for part, scores in self.scores.items():
+            metric = cast(Metric, scores)
+            values = zip(cast(list[str], metric.names), metric.compute().tolist(), strict=True)
+            self.epoch_metrics |= {f"{part}/{name}": value for name, value in values}
+            metric.reset()
         for name in self._logged:
             self.log(name, self.epoch_metrics[name], logger=False)  # loggers get the whole row

@@ -129,16 +129,28 @@ def smooth_ece(log_q: np.ndarray, p: np.ndarray) -> float:
     (0.0, 0.2)
     """
     confidence, correct = top_label(log_q, p)
-    residual = confidence - correct
+    return smooth_gap(confidence, confidence - correct)
+
+
+def smooth_gap(confidence: np.ndarray, residual: np.ndarray) -> float:
+    """:func:`smooth_ece` of (N,) confidences and their residuals: at the width that is equal to the value.
+
+    >>> round(smooth_gap(np.full(4, 0.8), np.full(4, -0.2)), 6)  # always right at 80 %
+    0.2
+    """
     on_grid = cache(partial(_on_grid, confidence, residual))  # most widths share a grid
-    lower, upper = 0.0, 1.0
+    lower, upper, found = 0.0, 1.0, None
     for _ in range(10):
         width = (lower + upper) / 2
-        if width < 0.001 or width < _smoothed(on_grid(_intervals(width)), width):
+        if width < 0.001:
+            lower = width
+            continue
+        value = _smoothed(on_grid(_intervals(width)), width)
+        if width < value:
             lower = width
         else:
-            upper = width
-    return _smoothed(on_grid(_intervals(upper)), upper)
+            upper, found = width, value
+    return _smoothed(on_grid(_intervals(upper)), upper) if found is None else found
 
 
 def smooth_ece_at(confidence: np.ndarray, residual: np.ndarray, width: float) -> float:
