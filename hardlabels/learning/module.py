@@ -1,8 +1,10 @@
 """One LightningModule for all methods: it never asks which one runs."""
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, cast, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import torch
 from lightning import LightningModule
@@ -13,6 +15,8 @@ from torchmetrics import Metric
 from hardlabels.errors import InputError
 from hardlabels.learning.datamodule import DeliveryDataModule, Evaluation, Training
 from hardlabels.learning.networks import build_network, unpack_lists
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def cosine(epoch: int, epochs: int) -> float:
@@ -33,6 +37,20 @@ class ByEpoch(Protocol):
 
     def start_epoch(self, epoch: int) -> None:
         """Called before the first batch of the epoch. What it does must follow from the epoch alone: a run may be resumed."""
+
+
+@dataclass
+class LossSoFar:
+    """The training loss of an epoch, summed over the examples that were seen."""
+
+    total: Tensor  # () on the device
+    examples: int = 0
+
+
+def signed(function: Function) -> Function:
+    """The function, with its signature looked up once: Lightning asks for it at every step."""
+    function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return function
 
 
 class Classifier(LightningModule):
@@ -96,7 +114,18 @@ class Classifier(LightningModule):
         self.scores = nn.ModuleDict(scores or {})
         self._parts = list(self.scores)
         self.epoch_metrics: dict[str, float] = {}
-        self._loss_sum, self._seen = torch.zeros(()), 0
+        self._so_far = LossSoFar(torch.zeros(()))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """As every module's, but quick for a text or None in an attribute that is a plain one already.
+
+        Lightning notes before and after each of its hooks which one runs, twenty times a step, and torch would look each time
+        whether that is a weight.
+        """
+        if (value is None or type(value) is str) and name in self.__dict__:
+            self.__dict__[name] = value
+        else:
+            super().__setattr__(name, value)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Inputs to logits."""
@@ -119,22 +148,25 @@ class Classifier(LightningModule):
             self.network.start_epoch(self.current_epoch)
         for group in self.trainer.optimizers[0].param_groups:
             group["lr"] = group["initial_lr"] * cosine(self.current_epoch, self.epochs)
-        self._loss_sum, self._seen = torch.zeros((), device=self.device), 0
+        self._so_far = LossSoFar(torch.zeros((), device=self.device))
 
+    @signed
     def training_step(self, batch: Training, batch_idx: int) -> Tensor:
         """H(target, q), averaged over the batch of all processes: their gradients are averaged, so a share counts by its size."""
         loss_sum = F.cross_entropy(self.network(batch.inputs).float(), batch.target, reduction="sum")
         # Summed on the device and logged once an epoch: a per-step log would wait for the device at every step.
-        self._loss_sum += loss_sum.detach()
-        self._seen += len(batch.inputs)
+        self._so_far.total += loss_sum.detach()
+        self._so_far.examples += len(batch.inputs)
         return loss_sum / (batch.total / self.trainer.world_size)
 
     def on_train_epoch_end(self) -> None:
         """Mean training loss of the epoch, over examples."""
-        total = torch.stack([self._loss_sum, self._loss_sum.new_tensor(self._seen)])
+        so_far = self._so_far
+        total = torch.stack([so_far.total, so_far.total.new_tensor(so_far.examples)])
         loss_sum, seen = self.trainer.strategy.reduce(total, reduce_op="sum").tolist()
         self.epoch_metrics["train/loss"] = loss_sum / seen
 
+    @signed
     def validation_step(self, batch: Evaluation, batch_idx: int, dataloader_idx: int = 0) -> None:
         """Accumulate predictions; nothing is averaged over batches."""
         cast(Metric, self.scores[self._parts[dataloader_idx]]).update(self.network(batch.inputs).float(), batch.items)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hardlabels.metrics.agreement import centred_ranks, correlation_of_ranks
-from hardlabels.metrics.brier import brier_decomposition
+from hardlabels.metrics.brier import bin_means, brier_uncertainty, reliability_and_resolution
 from hardlabels.metrics.calibration import binned_gap, smooth_gap
 from hardlabels.metrics.scores import soft_brier, soft_nll
 from hardlabels.votes.distances import entropy
@@ -22,6 +22,7 @@ class Annotators(NamedTuple):
     p: np.ndarray  # (N, C) float64
     majority: np.ndarray  # (N,) the top class of each item
     mean_entropy: float
+    uncertainty: float  # the variance of p
     ranks: np.ndarray  # (N,) of their entropies, centred
 
     @classmethod
@@ -32,7 +33,7 @@ class Annotators(NamedTuple):
         [-0.5, 0.5]
         """
         undecided = entropy(p)
-        return cls(p, p.argmax(1), float(undecided.mean()), centred_ranks(undecided))
+        return cls(p, p.argmax(1), float(undecided.mean()), brier_uncertainty(p, p), centred_ranks(undecided))
 
 
 def score_together(log_q: np.ndarray, annotators: Annotators) -> dict[str, float]:
@@ -50,7 +51,8 @@ def score_together(log_q: np.ndarray, annotators: Annotators) -> dict[str, float
     top, confidence = log_q.argmax(1), np.exp(log_q.max(1))
     right = top == annotators.majority
     correct, share = right.astype(np.float64), p[np.arange(len(p)), top]
-    nll, parts = soft_nll(log_q, p), brier_decomposition(log_q, p)
+    nll = soft_nll(log_q, p)
+    reliability, resolution = reliability_and_resolution(bin_means(log_q, p), p)
     return {
         "soft_nll": nll,
         "kl_to_annotator": nll - annotators.mean_entropy,
@@ -60,7 +62,7 @@ def score_together(log_q: np.ndarray, annotators: Annotators) -> dict[str, float
         "ece_votes": binned_gap(confidence, share),
         "smooth_ece": smooth_gap(confidence, confidence - correct),
         "ent_corr": float(correlation_of_ranks(centred_ranks(entropy(np.exp(log_q))), annotators.ranks)),
-        "brier_reliability": parts.reliability,
-        "brier_resolution": parts.resolution,
-        "brier_uncertainty": parts.uncertainty,
+        "brier_reliability": reliability,
+        "brier_resolution": resolution,
+        "brier_uncertainty": annotators.uncertainty,
     }
