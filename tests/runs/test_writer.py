@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from hardlabels.runs.writing import StorageError
 from hardlabels.runs.training.checkpoint import load_checkpoint
 from hardlabels.runs.training.writer import Beside, EpochWriter
+from hardlabels.runs.writing import StorageError
 
 
 def state(epoch):
