@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
@@ -110,14 +110,21 @@ class RunDirectory:
         write_json(self.identity, identity)
         self.error.unlink(missing_ok=True)
 
-    def write_history(self, rows: list[dict[str, float]]) -> None:
-        """Write the metrics by epoch as CSV, one row per epoch."""
-        text = io.StringIO()
+    def write_history(self, rows: Sequence[Mapping[str, float]], lines: list[str] | None = None) -> None:
+        """Write the metrics by epoch as CSV, one row per epoch.
+
+        Args:
+            rows: of all epochs so far.
+            lines: the lines that an earlier call has written, header first; the rows that are not among them are added. A run
+                passes the same list after every epoch, so that each number is formatted once.
+        """
+        lines = [] if lines is None else lines
         columns = list(dict.fromkeys(key for row in rows for key in row))
-        writer = csv.DictWriter(text, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        write_text(self.history, text.getvalue())
+        header = _csv_line(columns)
+        if lines[:1] != [header]:
+            lines[:] = [header]
+        lines += [_csv_line([row.get(name, "") for name in columns]) for row in rows[len(lines) - 1 :]]
+        write_text(self.history, "".join(lines))
 
     def read_history(self, columns: Sequence[str] = ()) -> list[dict[str, float]]:
         """The rows of ``history.csv``, numbers as numbers; refuses a row without these columns."""
@@ -136,6 +143,12 @@ class RunDirectory:
 def _same_content(saved: Content, now: Content) -> bool:
     """Whether a run was trained on this. An encoder that is not known yet is no difference."""
     return saved == now or (saved.data == now.data and now.encoder is None)
+
+
+def _csv_line(values: Sequence[object]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(values)
+    return text.getvalue()
 
 
 def _short(content: object) -> str:
