@@ -118,8 +118,8 @@ def files(
             the disk for 1 GiB of pixels or more, and for what would fill half of the free memory.
         extra: ``error`` refuses items without votes, ``ignore`` leaves them out.
         missing: ``error`` refuses votes on items that are not there, ``ignore`` leaves them out.
-        clean: what of the votes is to be put right: some of ``empty``, ``rejected``, ``duplicates``, ``variants``, ``urls``, as
-            :mod:`hardlabels.votes.formats.cleaning` says. What was done is said.
+        clean: what of the votes is to be put right: some of ``empty``, ``rejected``, ``duplicates``, ``variants``, ``urls``,
+            ``uploads``, as :mod:`hardlabels.votes.formats.cleaning` says. What was done is said.
         ordered: whether the classes are a scale, in their order.
         split: your own split: a column, or a file of ids; see :func:`~hardlabels.sources.own_split.read_split`. None draws one.
         group: a column (of the items or of the votes) whose equal values keep items on one side of the split: a user, a premise.

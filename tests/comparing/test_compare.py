@@ -108,6 +108,14 @@ def test_own_splits_and_groups_reach_the_runs(files):
     assert len(set(prepared.source.groups.tolist())) == 15
 
 
+def test_several_words_are_written_with_commas_as_elsewhere(files):
+    table = pd.read_csv("votes.csv")
+    pd.concat([table, table[:1].assign(answer="B "), table[:1].assign(answer="")]).to_csv("dirty.csv", index=False)
+    prepared = run.prepare(read_request(["dirty.csv", "features.npy", "data.clean=empty,variants"]))
+    assert prepared.source.class_names == ("a", "b", "c")
+    assert prepared.summary.votes == 5 * N + 1
+
+
 def test_what_the_user_says_wins(files):
     words = ["votes.csv", "features.npy", "recipe.epochs=7", "recipe.batch_size=8", "data.name=mine", "outputs=elsewhere"]
     prepared = run.prepare(read_request(words))
@@ -130,6 +138,10 @@ BAD = {
     "seed": (["votes.csv", "features.npy", "seed=3"], "seed=3 is no setting of compare: seeds=N trains"),
     "K": (["votes.csv", "features.npy", "K=5"], "K=5 is no setting of compare"),
     "split of two": (["votes.csv", "features.npy", "recipe.split=half"], "recipe.split must be one of paper, three_way"),
+    "a setting twice": (
+        ["votes.csv", "features.npy", "data.clean=empty", "data.clean=urls"],
+        "data.clean is given twice, 'empty' and 'urls': expected every setting once (several values are data.clean=empty,urls)",
+    ),
     "one method": (["votes.csv", "features.npy", "method=soft"], "method must name at least two methods"),
     "no such method": (["votes.csv", "features.npy", "method=soft,sofd"], "Could not find 'method/sofd'"),
     "no such setting": (["votes.csv", "features.npy", "recipe.epoch=3"], "recipe.epoch"),
