@@ -13,6 +13,7 @@ from hardlabels.compare import main
 from hardlabels.comparing import run
 from hardlabels.comparing.request import read_request
 from hardlabels.runs.data import load_source
+from tests.browser import CHROMIUM, colours, measure
 
 N = 60
 
@@ -74,6 +75,14 @@ def test_one_command_from_files_to_an_answer(files, monkeypatch, capsys):
     assert html.count('<div class="item">') == 12
     assert html.count("data:image/png;base64,") == 2
     assert "hardlabels predict outputs/votes/" in html
+    if CHROMIUM is not None:
+        for width in (390, 1280):
+            found, console = measure(page.parent, width)
+            assert (found.split(" title=")[0], console) == (f"width={width} wide= broken=0", [])
+        for dark in (False, True):
+            ground, contrast, text = colours(page.parent, dark=dark)
+            assert (ground < 0.5) == dark
+            assert contrast > 4.5, text
     answer = json.loads(page.with_name("answer.json").read_text())
     assert set(answer["methods"]) == {"soft", "majority"}
     assert answer["items"]["all"] == 60 == sum(answer["items"][part] for part in ("train", "select", "evaluate"))
