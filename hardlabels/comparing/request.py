@@ -50,7 +50,8 @@ def read_request(words: Sequence[str]) -> Request:
     >>> read_request(["data=popquorn", "method=soft,majority"]).methods
     ('soft', 'majority')
     """
-    paths, settings = [], {}
+    paths: list[str] = []
+    settings: dict[str, str] = {}
     for word in words:
         if word.startswith("-"):
             raise InputError(f"unknown option {word!r:.60}: settings are given as name=value, --help says which")

@@ -94,7 +94,7 @@ def pair(
 
 def _ways_out(missing: Sequence[str], names: Sequence[str], other_ids: Sequence[str]) -> str:
     """What may be done about ids that are not there: what would find them first."""
-    ways = []
+    ways: list[str] = []
     for choice, shorter in SHORTER.items():
         short = [shorter(name) for name in missing]
         if not ways and short != list(missing) and any(match_images(short, names)):
