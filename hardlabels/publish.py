@@ -75,7 +75,7 @@ def publish(configs: list[DictConfig]) -> Path:
     for study in studies:
         pairs = PurePosixPath("studies", study.name, "diagnostics")
         for file in _probed(outputs / pairs):
-            content = cleaned(file)
+            content = with_short_lists(cleaned(file)) if compact and file.suffix == ".json" else cleaned(file)
             if archive and file.suffix == ".json":
                 write_if_changed(into / pairs / f"{file.name}.xz", lzma.compress(content))
             else:
@@ -121,10 +121,11 @@ def _content(path: Path, name: str, digits: int | None, compact: bool, archived:
     """A run's file as it is published. In an archive arrays are not compressed: it does that itself, across files."""
     if name == "history.csv" and digits is not None:
         return rounded(cleaned(path / name).decode(), digits).encode()
-    if name.endswith(".npz") and (archived or (compact and name == "predictions.npz")):
+    if name.endswith(".npz") and (archived or compact):
         arrays = read_arrays(path / name)
-        kept = compact_predictions(arrays) if compact and name == "predictions.npz" else arrays
-        return _npz(kept, compress=not archived)
+        if compact:
+            arrays = compact_predictions(arrays) if name == "predictions.npz" else compact_arrays(arrays)
+        return _npz(arrays, compress=not archived)
     return cleaned(path / name)
 
 
@@ -218,10 +219,43 @@ def compact_predictions(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
             kept[f"select_temperature_{checkpoint}"] = np.array(fit_temperature(array, arrays["select_p"]))
         elif name.startswith("logits") and np.abs(array).max(initial=0) <= np.finfo(np.float16).max / 2:
             relative = array.astype(np.float64) - array[:, -1:].astype(np.float64)
-            kept[name] = (np.round(relative / STEP) * STEP).astype(np.float16)
+            kept[name] = (np.round(relative / STEP) * STEP + 0.0).astype(np.float16)  # no minus before a 0
         elif name not in ("select_p", "select_index"):
             kept[name] = array
     return kept
+
+
+def with_short_lists(content: bytes) -> bytes:
+    """A probe's JSON with numbers inside of lists to ``DIGITS`` significant digits: lists are drawn. Single numbers stay exact.
+
+    >>> with_short_lists(b'{"spearman": 0.123456789, "bins": {"distance": [0.123456789, null, 7]}}')
+    b'{"spearman":0.123456789,"bins":{"distance":[0.12346,null,7]}}'
+    """
+
+    def short(value: Any, listed: bool) -> Any:
+        if isinstance(value, dict):
+            return {name: short(entry, listed) for name, entry in value.items()}
+        if isinstance(value, list):
+            return [short(entry, not isinstance(entry, dict)) for entry in value]  # a list of objects is one of pairs of runs
+        return float(f"{value:.{DIGITS}g}") if listed and isinstance(value, float) else value
+
+    return json.dumps(short(json.loads(content), False), separators=(",", ":")).encode()
+
+
+def compact_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What a probe saved beside its numbers, as float16: these arrays are drawn, never computed with or printed.
+
+    Arrays that float16 cannot hold to three digits stay as they are.
+
+    >>> {name: array.dtype.name for name, array in compact_arrays({"a": np.array([0.5, 2.0]), "b": np.array([1e9])}).items()}
+    {'a': 'float16', 'b': 'float64'}
+    """
+
+    def fits(array: np.ndarray) -> bool:
+        with np.errstate(over="ignore", under="ignore"):
+            return array.dtype.kind == "f" and np.allclose(array.astype(np.float16), array, rtol=1e-3, atol=1e-6, equal_nan=True)
+
+    return {name: array.astype(np.float16) if fits(array) else array for name, array in arrays.items()}
 
 
 def _npz(arrays: Mapping[str, np.ndarray], compress: bool = True) -> bytes:

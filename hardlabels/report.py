@@ -19,11 +19,11 @@ from hardlabels.reporting.artifact import log_report
 from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, Verdict, designs, judge
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS
 from hardlabels.reporting.explorer import prepare_explorer
-from hardlabels.reporting.make import Wanted, choose, impossible_probes, make
+from hardlabels.reporting.make import Made, Wanted, choose, impossible_probes, make
 from hardlabels.reporting.number_formats import p_value
 from hardlabels.reporting.page import Overview, Page, Part, render
 from hardlabels.reporting.parallel import side_by_side
-from hardlabels.reporting.primary import analyse, too_few, whole_seeds_only
+from hardlabels.reporting.primary import analyse, too_few, whole_seeds, whole_seeds_only
 from hardlabels.reporting.primary_plan import Primary
 from hardlabels.reporting.primary_table import write_primary
 from hardlabels.reporting.provenance import describe_report, describe_runs
@@ -62,14 +62,19 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     found = {key: _only(design, chosen) for key, design in designs(records, study.cells()).items()}
     wanted = choose(cfg.tables, cfg.figures)
 
-    def made(key: tuple[str, str]) -> tuple[Part, list[str]]:
+    def made(key: tuple[str, str] | None) -> tuple[Part | Made, list[str]]:
         problems: list[str] = []
+        if key is None:
+            return _over_data(found, wanted, folder, problems), problems
         place = folder if len(found) == 1 else folder / "_".join(key)
         return _part(found[key], study, rules, primary, wanted, place, problems), problems
 
-    done = side_by_side(made, list(found), cfg.processes)
-    parts, problems = tuple(part for part, _ in done), [line for _, lines in done for line in lines]
-    overview = _overview(found, parts, wanted, folder, problems)
+    several = len({data for data, _ in found}) > 1 and not _refused(primary, found)
+    done = side_by_side(made, [*found, *([None] if several else [])], cfg.processes)
+    parts, problems = tuple(one for one, _ in done if isinstance(one, Part)), [line for _, lines in done for line in lines]
+    overview = next((_overview(found, parts, folder, one) for one, _ in done if isinstance(one, Made)), None)
+    if not several:
+        problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
     command = " ".join(["python -m hardlabels.report", *map(quoted, words if words is not None else [f"study={study.name}"])])
     runs, own = describe_runs(records.folders.values()), describe_report(command)
     page = Page(study.title, study.name, parts, rules, tuple(runs), tuple(own), tuple(problems), overview)
@@ -121,9 +126,12 @@ def _part(
         judged, outcome = whole_seeds_only(design, primary), analyse(primary, design, rules)
         write_primary(outcome, folder)
     verdicts = tuple(judge(claim, judged, rules, study=study.name, probes=probes) for claim in CLAIMS.values())
-    if outcome is not None and outcome.refused:
+    refused = outcome is not None and outcome.refused
+    if outcome is not None and outcome.refused:  # no number before its time: a table of means is half an analysis
         verdicts = tuple(too_few(verdict, outcome) for verdict in verdicts)
-    made = make(wanted.tables, wanted.figures, records, folder, problems)
+        made = Made(left_out=(("All tables and figures", (outcome.sentence,)),))
+    else:
+        made = make(wanted.tables, wanted.figures, records, folder, problems)
     open_cells = [one for one in design.cells if one not in records.folders]
     return Part(
         data=cell.data,
@@ -137,10 +145,10 @@ def _part(
         unfinished=tuple((str(path), printable(reason)) for path, reason in records.unfinished),
         missing=tuple(_by_method(records.missing)),
         commands=tuple(Commands(study.name, records.words, records.places).train(open_cells)),
-        floor=_floor(records),
+        floor=None if refused else _floor(records),
         primary=outcome,
-        answer=Answer() if outcome is not None and outcome.refused else answer(records, verdicts, _floor(records)),
-        explorer=prepare_explorer(records),
+        answer=Answer() if refused else answer(records, verdicts, _floor(records)),
+        explorer=None if refused else prepare_explorer(records),
     )
 
 
@@ -149,19 +157,27 @@ def _about(notes: tuple[str, ...], probes: Collection[str]) -> bool:
     return any(f"probe={probe}" in note for note in notes for probe in probes)
 
 
-def _overview(
-    found: dict[tuple[str, str], Design], parts: tuple[Part, ...], wanted: Wanted, folder: Path, problems: list[str]
-) -> Overview | None:
-    """What several data sets say together; None where there is one. A data set with several recipes comes once with each."""
+def _refused(primary: Primary | None, found: dict[tuple[str, str], Design]) -> bool:
+    """Whether a data set has fewer whole seeds than were written down, so that nothing may be said about it."""
+    return primary is not None and any(len(whole_seeds(primary, design)) < primary.least_seeds for design in found.values())
+
+
+def _names(found: dict[tuple[str, str], Design]) -> list[str]:
+    """What each part is called beside the others: its data set, which comes once with each of several recipes."""
     several = [data for data, _ in found]
-    if len(set(several)) < 2:
-        problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
-        return None
-    names = [data if several.count(data) == 1 else f"{data}, {recipe}" for data, recipe in found]
-    matrix = verdict_matrix({name: part.verdicts for name, part in zip(names, parts, strict=True)})
+    return [data if several.count(data) == 1 else f"{data}, {recipe}" for data, recipe in found]
+
+
+def _over_data(found: dict[tuple[str, str], Design], wanted: Wanted, folder: Path, problems: list[str]) -> Made:
+    """Tables and figures that compare data sets."""
+    groups = {name: design.records for name, design in zip(_names(found), found.values(), strict=True)}
+    return make(wanted.tables_over_data, wanted.figures_over_data, groups, folder, problems)
+
+
+def _overview(found: dict[tuple[str, str], Design], parts: tuple[Part, ...], folder: Path, made: Made) -> Overview:
+    """What several data sets say together."""
+    matrix = verdict_matrix({name: part.verdicts for name, part in zip(_names(found), parts, strict=True)})
     write_matrix(matrix, folder)
-    groups = {name: design.records for name, design in zip(names, found.values(), strict=True)}
-    made = make(wanted.tables_over_data, wanted.figures_over_data, groups, folder, problems)
     return Overview(matrix, made.tables, made.drawings, made.left_out)
 
 

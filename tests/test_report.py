@@ -56,6 +56,34 @@ def verdicts_of(page: Path, checkpoint: str = "best") -> dict[str, dict]:
     return {verdict["claim"]: verdict[checkpoint] for verdict in json.loads((page.parent / "verdicts.json").read_text())}
 
 
+def quarter_runs(place: Path, seeds: range) -> None:
+    """The primary cells of the study quarter, whole seed by whole seed."""
+    few, every = {"soft": 0.6543, "sls": 0.6321, "multipass": 0.6345}, {"soft": 0.6123, "sls": 0.6101, "multipass": 0.6111}
+    levels = {(method, 5): nll for method, nll in few.items()} | {(method, None): nll for method, nll in every.items()}
+    for (method, k), nll in (levels | {("majority", None): 0.8432}).items():
+        for seed in seeds:
+            write_run(place, Cell("cifar10h", "quarter", method, k, seed), nll + 0.0001 * (seed % 7) * (1 + nll))
+
+
+def test_a_study_with_a_least_number_of_seeds_shows_no_number_before_them(compose_report, tmp_path, capsys):
+    """Means in a table would be half an analysis: the seeds are counted, and nothing else is shown."""
+    quarter_runs(tmp_path / "outputs", range(10, 17))
+    page = report(compose_report("study=quarter", "places=[]"))
+    sentence = "7 whole seeds; fewer than 8 are not analysed, as was written down beforehand."
+    assert sentence in page.read_text()
+    assert {path.name for path in page.parent.iterdir()} == {"index.html", "verdicts.json", "primary.md", "primary.csv"}
+    shown = [capsys.readouterr().out, *(path.read_text() for path in page.parent.iterdir())]
+    for nll in ("0.654", "0.655", "0.632", "0.634", "0.612", "0.843", "−0.022", "-0.022"):  # means, and a difference
+        assert not any(nll in text for text in shown)
+
+    quarter_runs(tmp_path / "outputs", range(17, 18))
+    page = report(compose_report("study=quarter", "places=[]", "figures=[]"))
+    assert (page.parent / "table_2.md").is_file()
+    lines = (page.parent / "primary.md").read_text().splitlines()
+    assert lines[2].startswith("8 whole seeds: 10, 11, 12, 13, 14, 15, 16, 17.")
+    assert sum(line.startswith("| soft NLL |") for line in lines) == 8
+
+
 def test_a_study_becomes_a_page_tables_and_verdicts(compose_report, tmp_path, capsys):
     demo_runs(tmp_path / "outputs")
     page = report(compose_report("study=demo", "figures=[1]", "tables=[1,2,5]"), ["study=demo", f"outputs={tmp_path}/outputs"])

@@ -5,8 +5,8 @@ from hydra import compose, initialize_config_dir
 
 from hardlabels.configuration import CONF
 
-AS_THE_PAPER = {"paper", "pocket", "smoke", "demo", "text_head"}
-"""The paper's own, those whose committed records were selected so, and the two that only show that it runs."""
+AS_THE_PAPER = {"paper", "pocket", "smoke", "text_head"}
+"""The paper's own, those whose committed records were selected so, and the one that only shows that it runs."""
 
 RECIPES = sorted(file.stem for file in (CONF / "recipe").glob("*.yaml"))
 

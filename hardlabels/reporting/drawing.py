@@ -85,10 +85,21 @@ def share_limits(one: "Canvas", other: "Canvas") -> None:
 def _render(canvas: "Canvas", salt: str) -> Picture:
     svg, png = io.BytesIO(), io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
+        lay_out(canvas)
         canvas.savefig(svg, format="svg", metadata={"Date": None}, facecolor="white")
-        canvas.set_layout_engine("none")  # laid out by now; doing it again is half of the time
         canvas.savefig(png, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, facecolor="white")
     return Picture(svg.getvalue(), png.getvalue(), float(canvas.get_figwidth()))
+
+
+def lay_out(canvas: "Canvas") -> None:
+    """Give the panels their places, once and for all.
+
+    A picture that still has a layout engine is drawn twice for each file, the first time for the places alone.
+    """
+    engine = canvas.get_layout_engine()
+    if engine is not None:
+        engine.execute(canvas)
+        canvas.set_layout_engine(None)
 
 
 def write_drawing(drawing: Drawing, folder: Path) -> list[Path]:

@@ -77,9 +77,9 @@ class Made:
         left_out: the others: (name, what to run).
     """
 
-    tables: tuple[Table, ...]
-    drawings: tuple[Drawing, ...]
-    left_out: tuple[tuple[str, tuple[str, ...]], ...]
+    tables: tuple[Table, ...] = ()
+    drawings: tuple[Drawing, ...] = ()
+    left_out: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def make(tables: Makers, figures: Makers, about: Any, folder: Path, problems: list[str]) -> Made:

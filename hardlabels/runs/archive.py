@@ -2,7 +2,8 @@
 
 Thousands of small files are a burden to a repository; an archive of them is one. Runs of a study are much alike (the same
 settings, the same annotators' distributions), and xz compresses over the borders of files, so an archive is several times smaller
-than its files, or than a zip of them. Archives of earlier versions are zips, and are read too. Either is unpacked once, to the
+than its files, or than a zip of them. Rounded logits are held as steps (:mod:`~hardlabels.runs.steps`) and read as they were.
+Archives of earlier versions have them as they are, or are zips, and are read too. Either is unpacked once, to the
 user's cache folder.
 """
 
@@ -19,12 +20,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hardlabels.errors import InputError
+from hardlabels.runs.steps import as_steps, from_steps
 from hardlabels.runs.writing import write_atomically
 from hardlabels.sources.download import cache_folder
 from hardlabels.votes.arrays import UNPACKED_BYTES, UNPACKED_RATIO, UNREADABLE_ZIP
 
 FILES = ("config.yaml", "fingerprint.json", "environment.json", "history.csv", "predictions.npz", "result.json", "done")
 """What is published of a run, beside its probes' files: all but checkpoints. ``done`` comes last."""
+
+PREDICTIONS = "/predictions.npz"
 
 ENDINGS = (".tar.xz", ".zip")
 """Of archives; the first one is what :func:`pack` writes."""
@@ -67,9 +71,10 @@ def pack(file: Path, members: Mapping[str, bytes]) -> None:
     def write(out: BinaryIO) -> None:
         with tarfile.open(fileobj=out, mode="w:xz", format=tarfile.PAX_FORMAT) as archive:
             for name in sorted(members, key=_together):
+                content = as_steps(members[name]) if name.endswith(PREDICTIONS) else members[name]
                 about = tarfile.TarInfo(name)
-                about.size = len(members[name])
-                archive.addfile(about, io.BytesIO(members[name]))
+                about.size = len(content)
+                archive.addfile(about, io.BytesIO(content))
 
     write_atomically(file, write)
 
@@ -112,7 +117,7 @@ def _read_tar(file: Path) -> Iterator[tuple[str, bytes]]:
             gate.admit(member.name, member.size)
             content = archive.extractfile(member)
             assert content is not None  # a regular file has content
-            yield member.name, content.read()
+            yield member.name, from_steps(content.read()) if member.name.endswith(PREDICTIONS) else content.read()
         if len(stream.read(PADDING + 1)) > PADDING:  # to the end, where the checksum is
             raise InputError(f"{file}: expected nothing behind its last file, found more")
 

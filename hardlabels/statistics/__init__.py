@@ -21,7 +21,7 @@ from hardlabels.statistics.holm import Family, Needs, adjusted_p, claim_p, first
 from hardlabels.statistics.intervals import Estimate, hodges_lehmann, mean_difference
 from hardlabels.statistics.optimism import Selected, leave_one_seed_out
 from hardlabels.statistics.paired import PairedTest, pair, paired_test
-from hardlabels.statistics.power import Criterion, effect_out_of_reach, seeds_for_effect, smallest_effect
+from hardlabels.statistics.power import Criterion, effect_out_of_reach, seeds_for_effect, smallest_effect, smallest_margin
 from hardlabels.statistics.resampled import ResampledTest, resampled_test
 from hardlabels.statistics.signed_rank import exact_p, least_p
 from hardlabels.statistics.summaries import Summary, summarise
@@ -58,6 +58,7 @@ __all__ = [
     "seeds_for_effect",
     "seeds_needed",
     "smallest_effect",
+    "smallest_margin",
     "summarise",
     "vote_intervals",
 ]

@@ -170,6 +170,47 @@ def _unit_effect(n: int, criterion: Criterion, target: float) -> float:
     return high
 
 
+def smallest_margin(differences: Mapping[int, float] | npt.ArrayLike, criterion: Criterion, *, target: float = POWER) -> float:
+    """The smallest margin within which such a study shows two equal methods to be equal with probability ``target``.
+
+    Equality is shown by two one-sided tests, each by both tests of the criterion: the intervals of 1 - 2 tail lie inside
+    the margin. The question is another one than that of :func:`smallest_effect`: a study may see a difference of 0.01 and yet not
+    be able to exclude one of that size where there is none, since it has to exclude it at both ends.
+
+    Args:
+        differences: (n,) or by seed; their number and spread count, their mean does not.
+        criterion: the tests.
+        target: the power.
+
+    Returns:
+        a size. Infinite where n seeds cannot show anything; 0 where the differences do not differ.
+
+    >>> d = [-0.05, -0.03, -0.04, -0.06, -0.02, -0.04, -0.05, -0.03]
+    >>> one_sided = Criterion(ratio=0.0, two_sided=False)
+    >>> round(smallest_margin(d, one_sided), 4) > round(smallest_effect(d, one_sided), 4)
+    True
+    """
+    d = as_differences(differences)
+    if len(d) < criterion.needed:
+        return float("inf")
+    return _unit_margin(len(d), criterion, _checked(target)) * resampled_test(d, ratio=criterion.ratio).sd
+
+
+@lru_cache(maxsize=1024)
+def _unit_margin(n: int, criterion: Criterion, target: float) -> float:
+    """The margin in units of s: that quantile of the margins that simulated studies without a difference would need."""
+    noise, critical = _noise(n, criterion.ratio), signed_rank_critical(n, criterion.tail)
+    assert critical is not None  # as many seeds as are needed
+    error = noise.std(axis=1, ddof=1) * np.sqrt(variance_factor(n, criterion.ratio))
+    by_t = np.abs(noise.mean(1)) + student.isf(criterion.tail, n - 1) * error
+    i, j = np.triu_indices(n)
+    walsh = (noise[:, i] + noise[:, j]) / 2
+    k = len(i) - critical  # W+ of d + m is the number of Walsh averages above -m, and so many of them may lie below it
+    ends = np.partition(walsh, [k, len(i) - 1 - k], axis=1)
+    by_ranks = np.maximum(np.abs(ends[:, k]), np.abs(ends[:, len(i) - 1 - k]))
+    return float(np.quantile(np.maximum(by_t, by_ranks), target))
+
+
 def seeds_for_effect(
     differences: Mapping[int, float] | npt.ArrayLike,
     effect: float,

@@ -55,9 +55,25 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _read_npz(path: Path) -> dict[str, np.ndarray]:
-    with zipfile.ZipFile(path) as archive:
+    with path.open("rb") as file:
+        return read_npz(file, path.stat().st_size, str(path))
+
+
+def read_npz(content: IO[bytes], packed: int, path: str) -> dict[str, np.ndarray]:
+    """The arrays of an open ``.npz``, with the same checks.
+
+    Args:
+        content: the open file.
+        packed: its size in bytes.
+        path: what error messages call it.
+
+    Raises:
+        InputError: as :func:`read_arrays`.
+        zipfile.BadZipFile: it is none, or damaged; also the others of ``UNREADABLE`` and ``UNREADABLE_ZIP``.
+    """
+    with zipfile.ZipFile(content) as archive:
         members = archive.infolist()
-        unpacked, packed = sum(member.file_size for member in members), path.stat().st_size
+        unpacked = sum(member.file_size for member in members)
         if unpacked > max(UNPACKED_BYTES, UNPACKED_RATIO * packed):
             raise InputError(
                 f"{path}: expected an .npz that unpacks to at most {UNPACKED_RATIO} times its size, or {UNPACKED_BYTES:,} bytes; "

@@ -1,5 +1,6 @@
 """The rules of a verdict, each on a study made by hand whose answer is known; scipy and statsmodels as a second opinion."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +11,16 @@ from statsmodels.stats.multitest import multipletests
 
 from hardlabels.errors import InputError
 from hardlabels.reporting.claims import CLAIMS, Rules, Shares, judge
+from hardlabels.reporting.claims.claim import Comparison, Row
 from hardlabels.reporting.claims.design import PAPER_RATIO
 from hardlabels.reporting.claims.kinds import Better, Same
+from hardlabels.reporting.claims.measure import measure
 from hardlabels.reporting.claims.quantities import ACCURACY, LAMBDA_MAX, NLL, NLL_T
+from hardlabels.reporting.claims.rules import Margin
+from hardlabels.reporting.claims.sentences import reasons
+from hardlabels.reporting.claims.trend import Trend
 from hardlabels.runs.quantity import Quantity
-from hardlabels.statistics.power import Criterion, smallest_effect
+from hardlabels.statistics.power import Criterion, smallest_effect, smallest_margin
 
 ALL = np.inf
 WOBBLE = np.array([-0.002, 0.001, 0.0005, 0.003, -0.001, 0.0015, -0.0025, 0.002])
@@ -337,3 +343,60 @@ def test_rules_that_are_none_are_refused(settings, message):
 def test_an_unknown_threshold_is_refused():
     with pytest.raises(InputError, match=r"thresholds\.other must be a number, got None"):
         Rules().threshold("other")
+
+
+# ---- what a hostile referee asked ----
+
+
+def test_parity_that_holds_is_contradicted_at_its_level_however_small_the_margin():
+    """All 256 signs of eight differences are equally likely under parity; beyond either end of a tiny margin counts."""
+    sizes = np.array([0.011, 0.023, 0.031, 0.047, 0.053, 0.067, 0.071, 0.089])
+    wrong = 0
+    for signs in itertools.product((-1, 1), repeat=8):
+        left = dict(enumerate(sizes * signs))
+        row = measure(
+            Comparison("c", NLL, "equal", left, dict.fromkeys(left, 0.0), tuple(left), (ALL,), margin=Margin(1e-9, "tiny")),
+            alpha=0.05,
+            ratio=0.0,
+            both=False,
+        )
+        wrong += row.against <= 0.05
+        assert row.against == pytest.approx(wilcoxon(sizes * signs, method="exact").pvalue)  # two-sided
+    assert 0 < wrong / 256 <= 0.05
+
+
+def test_after_one_temperature_a_papers_claim_has_the_same_words_as_before_it(make_design, rules):
+    values = a_study(-0.2)
+    values |= {(m, ALL, "soft_nll_t"): around(0.5, 0.2 if m == "sls" else 0.0) for m in ("sls", "soft", "majority")}
+    claim = replace(CLAIMS["hard-beats-soft"], test=BETTER)
+    elsewhere, own = (judge(claim, make_design(values, own=own), rules, study="s").at["best"] for own in (False, True))
+    assert "After one temperature: does not carry over (" in elsewhere.sentence
+    assert "After one temperature: contradicted (" in own.sentence
+
+
+def test_a_difference_that_does_not_matter_is_not_named_among_those_against_a_claim():
+    row = Row("one", "soft_nll", "less", 8, n=8, against=0.001)
+    (sentence,) = reasons(
+        "contradicted", [row, replace(row, label="other", inside=True)], absent=(), missing=False, ordered=True, alpha=0.05
+    )
+    assert sentence == "By the same rule against the claim: one."
+
+
+def test_the_power_of_a_trend_is_in_units_of_its_correlation_and_not_of_its_quantity(make_design, find):
+    noise = np.random.default_rng(0).normal(0, 0.05, (4, 8))
+    steps = list(enumerate((2, 5, 10, 25)))
+    values = {(m, k, "soft_nll"): (0.5 + noise[i] * (m == "sls")).tolist() for m in ("sls", "soft") for i, k in steps}
+    found = find(Trend(NLL, ("sls",), rising=False, than="soft"), make_design(values), effect={NLL: 0.1})
+    assert found.status == "inconclusive"
+    assert "could have shown (80 % power): Spearman correlation of the gain in soft NLL and its place" in found.sentence
+    assert "The published difference" not in found.sentence  # nats are no correlations
+
+
+def test_an_open_equality_says_the_margin_that_it_could_have_shown(make_design, find):
+    noise, soft = np.array([0.05, -0.06, 0.02, -0.03, 0.04, -0.01, 0.03, -0.05]), np.array(plain(0.5))
+    values = {("soft", ALL, "soft_nll"): soft.tolist(), ("sls", ALL, "soft_nll"): (soft + noise).tolist()}
+    values["majority", ALL, "soft_nll"] = (soft + 0.1).tolist()
+    found = find(Same((NLL,), ("sls",), ("soft",)), make_design(values))
+    assert found.status == "inconclusive"
+    expected = smallest_margin(noise, Criterion(PAPER_RATIO, alpha=0.05, two_sided=False), target=0.8)
+    assert f"could have shown equality where there is no difference (80 % power): soft NLL {expected:.4f}." in found.sentence

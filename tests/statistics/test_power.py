@@ -14,8 +14,9 @@ from statsmodels.stats.power import TTestPower
 from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.statistics import Criterion, effect_out_of_reach, exact_p, resampled_test, seeds_for_effect, smallest_effect
+from hardlabels.statistics.equivalence import equivalence
 from hardlabels.statistics.intervals import walsh_averages
-from hardlabels.statistics.power import power, signed_rank_critical, t_power
+from hardlabels.statistics.power import power, signed_rank_critical, smallest_margin, t_power
 
 QUARTER = Criterion(ratio=2000 / 7000, family=4)  # the quarter study: two-sided, Holm over four
 D = [-0.05, -0.03, -0.04, -0.06, -0.02, -0.04, -0.05, -0.03, -0.01, -0.07, -0.02, -0.06]
@@ -214,3 +215,26 @@ def test_below_a_limit_more_seeds_on_the_same_items_do_not_help():
 def test_what_has_no_answer_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+# ---- equality ----
+
+
+@pytest.mark.parametrize("ratio", [0.0, 2000 / 7000])
+def test_within_the_smallest_margin_equality_is_shown_as_often_as_was_asked(ratio):
+    """Studies without a difference, each tested by the two equivalence tests of this package, which scipy checks elsewhere."""
+    criterion, n = Criterion(ratio, two_sided=False), 8
+    d = np.array(D[:n])
+    margin = smallest_margin(d, criterion, target=0.8) / d.std(ddof=1)
+    shown = 0
+    for one in studies(np.random.default_rng(3), 1500, n, ratio):
+        tests = equivalence(one, margin), equivalence(one, margin, method="t", ratio=ratio)
+        shown += all(test.p <= 0.05 for test in tests)
+    assert shown / 1500 == pytest.approx(0.8, abs=0.035)  # three standard errors
+    assert margin > smallest_effect(d, criterion) / d.std(ddof=1)  # both ends must be excluded, not one
+
+
+def test_the_smallest_margin_at_its_limits():
+    assert smallest_margin(D[:4], Criterion(0.0, two_sided=False)) == np.inf  # five seeds are needed
+    assert smallest_margin([0.25] * 8, Criterion(0.0, two_sided=False)) == 0.0
+    assert smallest_margin(D, QUARTER) == pytest.approx(smallest_margin([d + 1 for d in D], QUARTER))

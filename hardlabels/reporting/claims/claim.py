@@ -32,6 +32,7 @@ class Comparison:
         note: what the numbers alone do not say.
         unselected: the mean difference at the epochs that the other seeds' curves choose, where the epoch was selected on the
             scored items; None elsewhere.
+        measure: what the numbers are called where they are not the quantity's own but made of it; their unit is another one then.
     """
 
     label: str
@@ -46,6 +47,7 @@ class Comparison:
     ordered: bool = True
     note: str = ""
     unselected: float | None = None
+    measure: str = ""
 
     @property
     def units(self) -> list[int]:
@@ -156,13 +158,15 @@ class Row:
         margin_why: where it comes from.
         inside: whether the corrected interval lies inside the margin.
         untestable: why this comparison cannot be tested here; empty where it can.
-        detectable: the smallest difference that could have been seen; None where it is not asked for.
+        detectable: the smallest difference that could have been seen; of an equality, the smallest margin that could have been
+            shown to hold it. None where it is not asked for.
         seeds_for_effect: units that the published difference would take; None without one, and where 200 are too few.
         out_of_reach: whether no number of seeds on the same items would show the published difference.
         note: what the numbers alone do not say.
         slice: of the items that the quantity was measured on.
         unselected: the mean difference at the epochs that the other seeds' curves choose, where the epoch was selected on the
             scored items; None elsewhere.
+        measure: what the numbers are called where they are made of the quantity.
         differences: first side minus second, by unit in order; for the page's small pictures, and not in the JSON.
     """
 
@@ -196,6 +200,7 @@ class Row:
     note: str = ""
     slice: str = "full"
     unselected: float | None = None
+    measure: str = ""
     differences: tuple[float, ...] = ()
 
 

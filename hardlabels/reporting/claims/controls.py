@@ -59,7 +59,7 @@ class GainDestroyed(_Destroyed):
         left = {unit: prior[unit] - control[unit] for unit in control if unit in prior}
         right = {unit: share * (prior[unit] - soft[unit]) for unit in soft if unit in prior}
         label = f"gain over the class shares, {self.method} − {share:g} of soft labels'"
-        return [Comparison(label, NLL, "less", left, right, self._expected(design), (ALL,))]
+        return [Comparison(label, NLL, "less", left, right, self._expected(design), (ALL,), measure="gain over the class shares")]
 
     def describe(self, rules: Rules) -> dict[str, str]:
         """In words."""

@@ -8,7 +8,8 @@ the margin differs by nothing that matters, whatever its sign: it supports nothi
 - *supported*: every comparison passes at alpha. Without Holm: a claim that needs all of m tests is called true by mistake only if
   each of them is, so the claim's level is that of one test (intersection-union).
 - *contradicted*: at least one comparison lies, by the same tests, on the wrong side (for equality: beyond the margin). There any
-  of m tests will do, so these are corrected by Holm. A large p is no contradiction.
+  of m tests will do, so these are corrected by Holm; of an equality either end of the margin will do, so its p is doubled before.
+  A large p is no contradiction.
 - *no difference*: every comparison passes or lies inside the margin, and at least one does the latter.
 - *not testable*: a comparison has no margin although the claim is one of equality; or soft labels, at its K, do not beat the
   class shares, so that there is nothing that a delivery could preserve.
@@ -25,14 +26,14 @@ from hardlabels.reporting.claims.design import Design
 from hardlabels.reporting.claims.measure import measure
 from hardlabels.reporting.claims.quantities import label_of
 from hardlabels.reporting.claims.rules import Rules
-from hardlabels.reporting.claims.sentences import listed, margins, reasons, spans, summary, without_luck
-from hardlabels.reporting.claims.status import WORDS, Status
+from hardlabels.reporting.claims.sentences import called, listed, margins, reasons, spans, summary, without_luck
+from hardlabels.reporting.claims.status import Status, status_word
 from hardlabels.reporting.claims.subjects import votes_word
 from hardlabels.reporting.number_formats import number
 from hardlabels.runs.quantity import CHECKPOINTS, Quantity
 from hardlabels.runs.studies.commands import Commands
 from hardlabels.statistics.holm import first_step, holm, seeds_needed
-from hardlabels.statistics.power import LIMIT, Criterion, effect_out_of_reach, seeds_for_effect, smallest_effect
+from hardlabels.statistics.power import LIMIT, Criterion, effect_out_of_reach, seeds_for_effect, smallest_effect, smallest_margin
 from hardlabels.statistics.signed_rank import least_p, subtract
 
 TINY_P = 1e-12  # tolerance of p <= alpha: 5 / 2^n and such are exact, their sums with Holm nearly so
@@ -69,7 +70,8 @@ def judge(claim: Claim, design: Design, rules: Rules, *, study: str, probes: Ite
         after = [] if tempered is None else tempered.comparisons(view, rules)
         if tempered is not None and any(comparison.units for comparison in after):
             beside = _find(claim, tempered, after, absent, view, rules, commands)
-            sentence = f"{found[checkpoint].sentence} After one temperature: {WORDS[beside.status]} ({spans(beside.rows)})."
+            word = status_word(beside.status, carried=not (design.own_regime or claim.ours))
+            sentence = f"{found[checkpoint].sentence} After one temperature: {word} ({spans(beside.rows)})."
             found[checkpoint] = replace(found[checkpoint], tempered=beside, sentence=sentence)
     return Verdict(claim, found, own_regime=design.own_regime)
 
@@ -183,8 +185,10 @@ def _with_power(row: Row, comparison: Comparison, effects: Mapping[Quantity, flo
         return row
     d = subtract(*comparison.sides)
     criterion = Criterion(0.0 if design.own_regime else design.ratio, alpha=rules.alpha, two_sided=False)
+    if comparison.kind == "equal":
+        return replace(row, detectable=smallest_margin(d, criterion, target=rules.power))
     seen = smallest_effect(d, criterion, target=rules.power)
-    effect = effects.get(comparison.quantity)
+    effect = None if comparison.measure else effects.get(comparison.quantity)
     if effect is None:
         return replace(row, detectable=seen)
     out_of_reach = effect <= effect_out_of_reach(d, criterion, target=rules.power)
@@ -194,18 +198,19 @@ def _with_power(row: Row, comparison: Comparison, effects: Mapping[Quantity, flo
 
 def _power_words(rows: Sequence[Row], effects: Mapping[Quantity, float], rules: Rules, unit: str) -> list[str]:
     """What could have been seen, by quantity: the comparison that would have been hardest to show."""
-    seen: dict[str, float] = {}
-    for row in rows:
-        if row.detectable is not None and row.detectable < float("inf"):
-            label = label_of(Quantity.from_column(row.quantity))
-            seen[label] = max(seen.get(label, 0.0), row.detectable)
     found = []
-    if seen:
-        sizes = ", ".join(f"{label} {number(size)}" for label, size in list(seen.items())[:4])
-        found.append(f"The smallest difference that this study could have shown ({100 * rules.power:g} % power): {sizes}.")
+    for what, equal in (("difference that", False), ("margin within which", True)):
+        seen: dict[str, float] = {}
+        for row in rows:
+            if row.detectable is not None and row.detectable < float("inf") and (row.kind == "equal") == equal:
+                seen[called(row)] = max(seen.get(called(row), 0.0), row.detectable)
+        if seen:
+            sizes = ", ".join(f"{label} {number(size)}" for label, size in list(seen.items())[:4])
+            shown = "shown equality where there is no difference" if equal else "shown"
+            found.append(f"The smallest {what} this study could have {shown} ({100 * rules.power:g} % power): {sizes}.")
     for quantity, effect in effects.items():
         same = [row for row in rows if (row.quantity, row.slice) == (quantity.column, quantity.slice)]
-        mine = [row for row in same if row.detectable is not None]
+        mine = [row for row in same if row.detectable is not None and row.kind != "equal" and not row.measure]
         if mine:
             seeds = [row.seeds_for_effect for row in mine]
             most = f"more than {LIMIT}" if None in seeds else str(max(s for s in seeds if s is not None))

@@ -47,7 +47,8 @@ def measure(comparison: Comparison, *, alpha: float, ratio: float, both: bool) -
                 (subtract(d, margin), "greater"),
                 (subtract(d, -margin), "less"),
             )
-            against = min(decide(_both_tests(moved, side, ratio)) for moved, side in beyond)
+            # Beyond either end will do. With a margin far below the noise that is a two-sided test, so both ends are paid for.
+            against = min(1.0, 2 * min(decide(_both_tests(moved, side, ratio)) for moved, side in beyond))
     else:
         shift = hodges_lehmann(d, level=0.95)
         moved = subtract(d, comparison.shift)
@@ -91,6 +92,7 @@ def _row(comparison: Comparison) -> Row:
         note=comparison.note,
         slice=comparison.quantity.slice,
         unselected=comparison.unselected,
+        measure=comparison.measure,
     )
 
 

@@ -35,6 +35,11 @@ def summary(rows: Sequence[Row], passed: int, unit: str) -> str:
     return f"{found} ({spans(rows)}); {passed} of {len(rows)} are shown."
 
 
+def called(row: Row) -> str:
+    """What the numbers of a comparison are: those of its quantity, or something made of it, such as a rank correlation."""
+    return row.measure or label_of(Quantity.from_column(row.quantity))
+
+
 def interval(row: Row) -> str:
     """The estimate and its exact interval."""
     return f"{number(row.estimate, True)} [{number(row.low, True)}, {number(row.high, True)}]"
@@ -45,7 +50,7 @@ def spans(rows: Sequence[Row]) -> str:
     by_label: dict[str, list[float]] = {}
     for row in rows:
         if row.n:
-            by_label.setdefault(label_of(Quantity.from_column(row.quantity)), []).append(row.left - row.right)
+            by_label.setdefault(called(row), []).append(row.left - row.right)
     return ranges(by_label)
 
 
@@ -67,7 +72,7 @@ def without_luck(rows: Sequence[Row]) -> str:
     by_label: dict[str, list[float]] = {}
     for row in rows:
         if row.unselected is not None:
-            by_label.setdefault(label_of(Quantity.from_column(row.quantity)), []).append(row.unselected)
+            by_label.setdefault(called(row), []).append(row.unselected)
     if not by_label:
         return ""
     return f"Epochs were selected on the scored items; at those that the other seeds choose: {ranges(by_label)}."
@@ -77,7 +82,7 @@ def margins(rows: Sequence[Row]) -> str:
     """The margins of all comparisons and where they come from, each once."""
     found: dict[str, None] = {}
     for row in rows:
-        label = label_of(Quantity.from_column(row.quantity))
+        label = called(row)
         if row.margin is not None:
             found[f"{label} ±{number(row.margin)} ({row.margin_why})"] = None
         elif row.margin_why != "none":
@@ -90,7 +95,7 @@ def reasons(
 ) -> list[str]:
     """Why the status is what it is, sentence by sentence."""
     if status == "contradicted":
-        against = [row.label for row in rows if row.against <= alpha]
+        against = [row.label for row in rows if row.against <= alpha and not row.inside]
         return [f"By the same rule against the claim: {listed(against, 2)}."]
     if status == "not testable":
         why = dict.fromkeys(row.untestable for row in rows if row.untestable)

@@ -100,6 +100,7 @@ class Trend:
                 expected,
                 tuple(ks),
                 ordered=bool((steps > 0).all()) or not self.strict,
+                measure=f"Spearman correlation of {'the gain in ' if self.than else ''}{label_of(self.quantity)} and its place",
                 note="means " + " → ".join(f"{mean:.4f}" for mean in means) if means else "",
             )
         ]

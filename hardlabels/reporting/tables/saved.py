@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,16 @@ def pair_values(records: Records, probe: str) -> dict[tuple[Cell, Cell], dict[st
     found: dict[tuple[Cell, Cell], dict[str, Any]] = {}
     for file in _pair_files(records, f"{file_of(probe, records.checkpoint)}.json"):
         with suppress(OSError, ValueError, KeyError):
-            for entry in read_pair_file(file)["pairs"]:
+            for entry in _read_pairs(file, file.stat().st_mtime_ns):
                 a, b = Cell.from_folder(entry["a"]), Cell.from_folder(entry["b"])
                 if a in records.folders and b in records.folders:
                     found.setdefault((a, b), entry["values"])
     return found
+
+
+@lru_cache(maxsize=8)  # three figures at two checkpoints ask for the same file, of megabytes
+def _read_pairs(file: Path, stamp: int) -> list[dict[str, Any]]:
+    return read_pair_file(file)["pairs"]
 
 
 def pair_arrays(records: Records, probe: str, a: Cell, b: Cell) -> dict[str, np.ndarray]:

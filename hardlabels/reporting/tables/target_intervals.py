@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from hardlabels.errors import InputError
 from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.reading import read_json
 from hardlabels.runs.records import Records
 from hardlabels.sources.source import Source
 from hardlabels.statistics.target import SOFT, Run, VoteDraws, vote_intervals
@@ -54,9 +56,18 @@ def _predictions(paths: tuple[Path, ...], checkpoint: str) -> list[Run] | None:
 
 @lru_cache(maxsize=256)
 def _source(path: Path) -> Source | None:
-    return source_at_hand(FinishedRun(path))
+    """The data of a run; runs whose data have the same fingerprint share them."""
+    run = FinishedRun(path)
+    try:
+        content = str(read_json(run.directory.identity, ["data"])["data"])
+    except InputError:
+        return source_at_hand(run)
+    if content not in _SOURCES:
+        _SOURCES[content] = source_at_hand(run)
+    return _SOURCES[content]
 
 
+_SOURCES: dict[str, Source | None] = {}
 _DRAWN: dict[tuple[str, int], VoteDraws] = {}
 
 
@@ -73,4 +84,5 @@ def forget() -> None:
     """Read everything again: runs or data have changed under the same names."""
     for kept in (_interval, _predictions, _source):
         kept.cache_clear()
+    _SOURCES.clear()
     _DRAWN.clear()

@@ -115,9 +115,14 @@ def as_override(value: Any) -> str:
 
 def _first_readable(folders: Iterable[Path]) -> list[str]:
     for folder in folders:
-        with suppress(InputError, HydraException, OmegaConfBaseException, KeyError, TypeError, AttributeError):
-            return repeated_settings(read_config(folder / "config.yaml"))
+        with suppress(OSError, InputError, HydraException, OmegaConfBaseException, KeyError, TypeError, AttributeError):
+            return list(_settings_in(folder / "config.yaml", (folder / "config.yaml").stat().st_mtime_ns))
     return []
+
+
+@lru_cache(maxsize=64)  # every table and verdict of a report asks for those of the same run
+def _settings_in(file: Path, stamp: int) -> tuple[str, ...]:
+    return tuple(repeated_settings(read_config(file)))
 
 
 def _choice(group: str, wanted: Mapping[str, Any], name: Any = None) -> str:
