@@ -41,8 +41,8 @@ def draw_scores(answer: Answer) -> Canvas:
         else:
             above = value > max(scores)
             text = f"{name}: {value:.3f}, {'above' if above else 'below'} this picture"
-            height, side = (1.0, "top") if above else (0.0, "bottom")
-            axis.annotate(text, (1.0, height), xycoords="axes fraction", ha="right", va=side, fontsize=8)
+            corner, side = ((1.0, 1.0), "top") if above else ((1.0, 0.0), "bottom")
+            axis.annotate(text, corner, xycoords="axes fraction", ha="right", va=side, fontsize=8)
     places(axis, [label(measured.method) for measured in answer.methods])
     axis.set_ylabel("soft NLL (nat), lower is better")
     return figure
