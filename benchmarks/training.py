@@ -72,8 +72,8 @@ def trainer(epochs: int, *callbacks: Callback, **settings: object) -> Trainer:
 def ours(train_items: int | None, epochs: int, stopwatch: Callback, *callbacks: Callback, evaluate: bool) -> None:
     """Our own pieces, put together as a run does."""
     data = DeliveryDataModule(source(), SLS, seed=0, batch_size=BATCH, train_items=train_items)
-    scored = [("evaluate", name) for name in data.views]
-    module = Classifier(ResNet18(10, WIDTH), make_optimizer, epochs=epochs, metrics=Scores, scored=scored)
+    scores = {part: Scores(data.views) for part in data.parts}
+    module = Classifier(ResNet18(10, WIDTH), make_optimizer, epochs=epochs, scores=scores)
     limit = 1.0 if evaluate else 0
     with tempfile.TemporaryDirectory() as folder:
         keeper = [Keeper(RunDirectory(Path(folder)), "evaluate/soft_nll")] if evaluate else []

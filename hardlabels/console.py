@@ -9,6 +9,7 @@ from typing import NoReturn
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from hardlabels.errors import InputError
 from hardlabels.stopping import ReaderGone
 
 
@@ -34,6 +35,21 @@ def say(line: str) -> None:
 def complain(line: str) -> None:
     """One line on standard error."""
     errors.print(line, markup=False, soft_wrap=True, style="bold red")
+
+
+@contextmanager
+def one_line_for_mistakes() -> Iterator[None]:
+    """How a command that is no Hydra command ends: one line, and exit code 2 for bad input, 1 for what the system refused."""
+    try:
+        yield
+    except InputError as error:
+        complain(f"error: {error}")
+        sys.exit(2)
+    except BrokenPipeError:
+        raise  # the reader of our output is gone, which is no mistake
+    except OSError as error:
+        complain(f"error: {error}")
+        sys.exit(1)
 
 
 @lru_cache(maxsize=1)

@@ -9,8 +9,8 @@ from omegaconf import DictConfig
 from hardlabels.configuration import compose_command
 from hardlabels.console import complain, say
 from hardlabels.errors import InputError, printable
-from hardlabels.runs.files import write_json
 from hardlabels.runs.views.wandb_run import check_project, has_wandb_login
+from hardlabels.runs.writing import write_json
 from hardlabels.stopping import ends_with_its_reader
 
 if TYPE_CHECKING:

@@ -1,12 +1,12 @@
 """Export a trained run for other runtimes: ``python -m hardlabels.export RUN --to onnx``."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hardlabels.console import complain, say
+from hardlabels.console import one_line_for_mistakes, say
 from hardlabels.errors import InputError
+from hardlabels.predict import add_network_arguments
 from hardlabels.stopping import ends_with_its_reader
 
 FORMATS = ("onnx", "torchscript", "safetensors")
@@ -25,8 +25,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="default: model.onnx, model.pt, model.safetensors in the run's folder"
     )
-    parser.add_argument("--checkpoint", choices=("best", "last"), default="best", help="which of the run's two (default: best)")
-    parser.add_argument("--calibrated", action="store_true", help="divide logits by the temperature that the run has fitted")
+    add_network_arguments(parser)
     return parser
 
 
@@ -51,14 +50,8 @@ def run(args: argparse.Namespace) -> Path:
 def main(argv: Sequence[str] | None = None) -> None:
     """The command: one line and exit code 2 for bad input."""
     args = arguments().parse_args(argv)
-    try:
+    with one_line_for_mistakes():
         run(args)
-    except InputError as error:
-        complain(f"error: {error}")
-        sys.exit(2)
-    except OSError as error:
-        complain(f"error: {error}")
-        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -86,8 +86,8 @@ def checked_cells(jobs: Iterable[Sequence[str]], config: DictConfig, loader: Con
                 alike[others] = checked
         folder, training = Path(checked.cfg.outputs) / cell.folder, {**checked.training, "K": cell.K, "seed": cell.seed}
         if changes := differences(trainings.setdefault(folder, training), training):
-            said = "; ".join(changes).replace(" there, ", " and ").replace(" now", "")
-            raise InputError(f"two cells of the grid would be one folder, {folder} ({said}): give each its own run.tag=NAME")
+            between = "; ".join(changes).replace(" there, ", " and ").replace(" now", "")
+            raise InputError(f"two cells of the grid would be one folder, {folder} ({between}): give each its own run.tag=NAME")
         RunDirectory(folder).check(training, checked.content)
         cells[folder] = cell
     return cells
@@ -117,7 +117,7 @@ def show_results(cells: dict[Path, Cell]) -> None:
     Args:
         cells: of the grid, by folder.
     """
-    from hardlabels.reporting.summary import (  # noqa: PLC0415 - matplotlib takes a second
+    from hardlabels.reporting.grid_summary import (  # noqa: PLC0415 - matplotlib takes a second
         draw_summary,
         draw_table,
         prepare_summary,
@@ -134,7 +134,7 @@ def show_results(cells: dict[Path, Cell]) -> None:
         results = read_results(folders)
         if results.empty:
             continue
-        title = f"{place.parent.name}, recipe {place.name}"
+        title = f"{cells[folders[0]].data}, recipe {cells[folders[0]].tagged_recipe}"
         at_the_end = prepare_summary(read_results(folders, "last"))
         console.print(draw_table(prepare_summary(results), title, prepare_summary(read_priors(folders)), at_the_end))
         everything = read_results(sorted(place.glob("*/K=*/seed=*")))  # the picture is the folder's, the table this grid's

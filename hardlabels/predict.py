@@ -1,11 +1,10 @@
 """Predict new items with a trained run: ``python -m hardlabels.predict RUN NEW... --out predictions.csv``."""
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from hardlabels.console import bars, complain, say, stop_bars
+from hardlabels.console import bars, one_line_for_mistakes, say, stop_bars
 from hardlabels.errors import InputError
 from hardlabels.stopping import ends_with_its_reader
 
@@ -24,11 +23,16 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("run", type=Path, metavar="RUN", help="a run's folder, or the folder of its seeds")
     parser.add_argument("new", type=Path, nargs="+", metavar="NEW", help="a folder of images, a table of texts or of features")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=".csv or .jsonl: ids, probabilities, entropy")
-    parser.add_argument("--checkpoint", choices=("best", "last"), default="best", help="which of the run's two (default: best)")
-    parser.add_argument("--calibrated", action="store_true", help="divide logits by the temperature that the run has fitted")
+    add_network_arguments(parser)
     parser.add_argument("--text", nargs="+", metavar="COLUMN", help="the column of the text, or the two of a pair")
     parser.add_argument("--device", help="cpu, cuda, cuda:1, ... (default: a GPU where there is one)")
     return parser
+
+
+def add_network_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which network of a run: of which epoch, and at which temperature."""
+    parser.add_argument("--checkpoint", choices=("best", "last"), default="best", help="which of the run's two (default: best)")
+    parser.add_argument("--calibrated", action="store_true", help="divide logits by the temperature that the run has fitted")
 
 
 def predict(args: argparse.Namespace) -> int:
@@ -66,13 +70,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     """The command: one line and exit code 2 for bad input."""
     args = arguments().parse_args(argv)
     try:
-        predict(args)
-    except InputError as error:
-        complain(f"error: {error}")
-        sys.exit(2)
-    except OSError as error:
-        complain(f"error: {error}")
-        sys.exit(1)
+        with one_line_for_mistakes():
+            predict(args)
     finally:
         stop_bars()
 

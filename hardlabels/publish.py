@@ -1,12 +1,12 @@
 """Copy finished runs for a repository: ``python -m hardlabels.publish study=pocket into=results/pocket``. No torch."""
 
+import csv
 import io
 import json
 import lzma
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,15 +18,22 @@ from hardlabels.console import say
 from hardlabels.diagnose import finished
 from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError
-from hardlabels.runs.archive import ENDINGS, FILES, pack, read_members
+from hardlabels.metrics.temperature import fit_temperature
+from hardlabels.runs.archive import FILES
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.compact import DIGITS, compact_arrays, compact_predictions, rounded, with_short_lists
-from hardlabels.runs.files import StorageError, write_atomically
+from hardlabels.runs.published_runs import PublishedRuns, write_if_changed
 from hardlabels.runs.reading import read_config, read_json
 from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
 from hardlabels.runs.studies.study import Study
+from hardlabels.runs.writing import StorageError
 from hardlabels.stopping import ends_with_its_reader
 from hardlabels.votes.arrays import read_arrays
+
+DIGITS = 5
+"""Significant digits of ``history.csv`` in compact records and archives: it is drawn, never computed with."""
+
+STEP = 1 / 128
+"""Compact records have logits in steps of this size."""
 
 SAME = ("fingerprint.json", "result.json")
 """A run that has these is the published one."""
@@ -36,40 +43,6 @@ PLACES = {"outputs": "outputs", "data.root": None}
 
 ROOT = r"(?:file:/+|~[^/\\]*[/\\]|[A-Za-z]:[/\\]|\.{0,2}[/\\])"
 LOCAL = re.compile(rf"(?P<before>^|[=,\[]){ROOT}(?P<path>.*?)(?=$|\]|,{ROOT})")
-
-
-@dataclass(frozen=True)
-class Shelf:
-    """The published runs of one data set and recipe: a folder, or an archive.
-
-    Args:
-        path: ``<into>/<data>/<recipe>`` or the archive of this name.
-        members: what is in the archive; None for a folder, which is looked into.
-    """
-
-    path: Path
-    members: dict[str, bytes] | None
-
-    @classmethod
-    def open(cls, into: Path, data: str, recipe: str, archive: bool) -> "Shelf":
-        """What is there, which may be nothing."""
-        if not archive:
-            return cls(into / data / recipe, None)
-        path = into / data / f"{recipe}{ENDINGS[0]}"
-        return cls(path, dict(read_members(path)) if path.exists() else {})
-
-    def get(self, name: str) -> bytes | None:
-        """The content of a published file; None where it is not there."""
-        if self.members is not None:
-            return self.members.get(name)
-        return (self.path / name).read_bytes() if (self.path / name).is_file() else None
-
-    def add(self, files: dict[str, bytes]) -> None:
-        """Write these too."""
-        if files and self.members is not None:
-            pack(self.path, self.members | files)
-        for name, content in files.items() if self.members is None else ():
-            _write(self.path / name, content)
 
 
 def publish(configs: list[DictConfig]) -> Path:
@@ -90,23 +63,23 @@ def publish(configs: list[DictConfig]) -> Path:
         raise no_finished_run(studies[0], [outputs])
     groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in folders:
-        groups.setdefault((cell.data, cell.recipe), []).append(cell)
-    added: list[tuple[Shelf, dict[str, bytes]]] = []
+        groups.setdefault((cell.data, cell.tagged_recipe), []).append(cell)
+    added: list[tuple[PublishedRuns, dict[str, bytes]]] = []
     for (data, recipe), cells in groups.items():
-        shelf = Shelf.open(into, data, recipe, archive)
+        published = PublishedRuns.open(into, data, recipe, archive)
         digits = DIGITS if archive or compact else None
-        new = [additions(cell, folders[cell], shelf, digits, compact) for cell in cells]
-        added.append((shelf, {name: content for files in new for name, content in files.items()}))
-    for shelf, files in added:
-        shelf.add(files)
+        new = [additions(cell, folders[cell], published, digits, compact) for cell in cells]
+        added.append((published, {name: content for files in new for name, content in files.items()}))
+    for published, files in added:
+        published.add(files)
     for study in studies:
         pairs = PurePosixPath("studies", study.name, "diagnostics")
         for file in _probed(outputs / pairs):
             content = with_short_lists(cleaned(file)) if compact and file.suffix == ".json" else cleaned(file)
             if archive and file.suffix == ".json":
-                _write(into / pairs / f"{file.name}.xz", lzma.compress(content))
+                write_if_changed(into / pairs / f"{file.name}.xz", lzma.compress(content))
             else:
-                _write(into / pairs / file.name, content)
+                write_if_changed(into / pairs / file.name, content)
     now = sum(PurePosixPath(name).name == "done" for _, files in added for name in files)
     planned = len({cell for study in studies for cell in study.cells()})
     size = sum(file.stat().st_size for file in into.rglob("[!.]*") if file.is_file()) / 1e6
@@ -114,13 +87,15 @@ def publish(configs: list[DictConfig]) -> Path:
     return into
 
 
-def additions(cell: Cell, path: Path, shelf: Shelf, digits: int | None = None, compact: bool = False) -> dict[str, bytes]:
+def additions(
+    cell: Cell, path: Path, published: PublishedRuns, digits: int | None = None, compact: bool = False
+) -> dict[str, bytes]:
     """The files of a run that are to be published and are not yet, by their name below data set and recipe; ``done`` last.
 
     Args:
         cell: the run's coordinates.
         path: its folder.
-        shelf: where it goes.
+        published: where it goes.
         digits: of ``history.csv``; None keeps the file.
         compact: whether saved logits are rounded.
 
@@ -129,17 +104,17 @@ def additions(cell: Cell, path: Path, shelf: Shelf, digits: int | None = None, c
     """
     head = PurePosixPath(*cell.folder.parts[2:])
     names = [f"diagnostics/{file.name}" for file in _probed(path / "diagnostics")]
-    if shelf.get(f"{head}/done") is None:
+    if published.get(f"{head}/done") is None:
         names = [*FILES[:-1], *names, FILES[-1]]
     else:
         for name in SAME:
-            if shelf.get(f"{head}/{name}") != cleaned(path / name):
+            if published.get(f"{head}/{name}") != cleaned(path / name):
                 raise InputError(
-                    f"{cell.folder} is published in {shelf.path} with another {name} than in {path}: "
+                    f"{cell.folder} is published in {published.path} with another {name} than in {path}: "
                     "publish into another folder, or remove the published one"
                 )
-    found = {f"{head}/{name}": _content(path, name, digits, compact, archived=shelf.members is not None) for name in names}
-    return {name: content for name, content in found.items() if shelf.get(name) != content}
+    found = {f"{head}/{name}": _content(path, name, digits, compact, archived=published.members is not None) for name in names}
+    return {name: content for name, content in found.items() if published.get(name) != content}
 
 
 def _content(path: Path, name: str, digits: int | None, compact: bool, archived: bool) -> bytes:
@@ -210,6 +185,79 @@ def without_folders(text: str) -> str:
     return LOCAL.sub(last, text)
 
 
+def rounded(table: str, digits: int) -> str:
+    r"""A table of numbers with so many significant digits.
+
+    >>> rounded("epoch,loss\n0,0.12345678\n10,\n", 4)
+    'epoch,loss\n0,0.1235\n10,\n'
+    """
+    header, *rows = csv.reader(io.StringIO(table))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([f"{float(cell):.{digits}g}" if cell else "" for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def compact_predictions(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What a report reads of ``predictions.npz``, in a third of the bytes.
+
+    Adding a number to all logits of an item changes no probability, so the last class has logit 0. The others are rounded to
+    multiples of ``STEP`` and kept as float16, which holds these exactly up to 16. Soft NLL and all smooth scores keep their
+    first four decimals; what counts items (accuracy, bins) may change by an item or two whose largest logits nearly tie
+    (``tests/test_publish.py``). The scores in ``result.json`` are those of the exact logits. Logits that float16 cannot hold
+    stay as they are. Of the selection items only the temperature that was fitted on them stays, one per checkpoint.
+
+    >>> arrays = {"logits": np.array([[2.0, 1.0001, 1.0]]), "p": np.array([[0.5, 0.5, 0.0]])}
+    >>> compact_predictions(arrays)["logits"].tolist()
+    [[1.0, 0.0, 0.0]]
+    """
+    kept: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        if name.startswith("select_logits"):
+            checkpoint = name.removeprefix("select_")
+            kept[f"select_temperature_{checkpoint}"] = np.array(fit_temperature(array, arrays["select_p"]))
+        elif name.startswith("logits") and np.abs(array).max(initial=0) <= np.finfo(np.float16).max / 2:
+            relative = array.astype(np.float64) - array[:, -1:].astype(np.float64)
+            kept[name] = (np.round(relative / STEP) * STEP + 0.0).astype(np.float16)  # no minus before a 0
+        elif name not in ("select_p", "select_index"):
+            kept[name] = array
+    return kept
+
+
+def with_short_lists(content: bytes) -> bytes:
+    """A probe's JSON with numbers inside of lists to ``DIGITS`` significant digits: lists are drawn. Single numbers stay exact.
+
+    >>> with_short_lists(b'{"spearman": 0.123456789, "bins": {"distance": [0.123456789, null, 7]}}')
+    b'{"spearman":0.123456789,"bins":{"distance":[0.12346,null,7]}}'
+    """
+
+    def short(value: Any, listed: bool) -> Any:
+        if isinstance(value, dict):
+            return {name: short(entry, listed) for name, entry in value.items()}
+        if isinstance(value, list):
+            return [short(entry, not isinstance(entry, dict)) for entry in value]  # a list of objects is one of pairs of runs
+        return float(f"{value:.{DIGITS}g}") if listed and isinstance(value, float) else value
+
+    return json.dumps(short(json.loads(content), False), separators=(",", ":")).encode()
+
+
+def compact_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What a probe saved beside its numbers, as float16: these arrays are drawn, never computed with or printed.
+
+    Arrays that float16 cannot hold to three digits stay as they are.
+
+    >>> {name: array.dtype.name for name, array in compact_arrays({"a": np.array([0.5, 2.0]), "b": np.array([1e9])}).items()}
+    {'a': 'float16', 'b': 'float64'}
+    """
+
+    def fits(array: np.ndarray) -> bool:
+        with np.errstate(over="ignore", under="ignore"):
+            return array.dtype.kind == "f" and np.allclose(array.astype(np.float16), array, rtol=1e-3, atol=1e-6, equal_nan=True)
+
+    return {name: array.astype(np.float16) if fits(array) else array for name, array in arrays.items()}
+
+
 def _npz(arrays: Mapping[str, np.ndarray], compress: bool = True) -> bytes:
     out = io.BytesIO()
     (np.savez_compressed if compress else np.savez)(out, **arrays)  # type: ignore[arg-type]
@@ -230,11 +278,6 @@ def _into(cfg: DictConfig) -> Path:
 def _probed(folder: Path) -> Iterator[Path]:
     """What probes wrote: numbers and arrays."""
     yield from sorted(file for file in folder.glob("[!.]*") if file.suffix in (".json", ".npz"))
-
-
-def _write(path: Path, content: bytes) -> None:
-    if not path.is_file() or path.read_bytes() != content:
-        write_atomically(path, lambda file: file.write(content))
 
 
 @ends_with_its_reader()

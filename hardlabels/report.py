@@ -20,6 +20,7 @@ from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, Verdict, 
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS
 from hardlabels.reporting.explorer import prepare_explorer
 from hardlabels.reporting.make import Made, Wanted, choose, impossible_probes, make
+from hardlabels.reporting.number_formats import p_value
 from hardlabels.reporting.page import Overview, Page, Part, render
 from hardlabels.reporting.parallel import side_by_side
 from hardlabels.reporting.primary import analyse, too_few, whole_seeds, whole_seeds_only
@@ -28,13 +29,13 @@ from hardlabels.reporting.primary_table import write_primary
 from hardlabels.reporting.provenance import describe_report, describe_runs
 from hardlabels.reporting.verdicts_by_data import matrix_lines, verdict_matrix, write_matrix
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.files import write_json, write_text
 from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records, read_records
 from hardlabels.runs.spelling import write_votes
 from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
 from hardlabels.runs.studies.commands import CHOSEN_BY, Commands
 from hardlabels.runs.studies.study import Study, quoted
+from hardlabels.runs.writing import write_json, write_text
 from hardlabels.stopping import ends_with_its_reader
 
 WRITTEN = re.compile(r"table_S?\d+\.(md|csv|tex)|figure_S?\d+(_last)?\.(svg|png)|(verdicts_by_data|primary)\.(md|csv)")
@@ -134,7 +135,7 @@ def _part(
     open_cells = [one for one in design.cells if one not in records.folders]
     return Part(
         data=cell.data,
-        recipe=cell.recipe,
+        recipe=cell.tagged_recipe,
         finished=len(records.folders),
         planned=len(design.cells),
         verdicts=verdicts,
@@ -188,7 +189,7 @@ def _only(design: Design, words: tuple[str, ...]) -> Design:
         words: the overrides that chose the study's runs, for the commands of verdicts, tables and figures.
     """
     records, cells = design.records, set(design.cells)
-    data, recipe = design.cells[0].data, design.cells[0].recipe
+    data, recipe = design.cells[0].data, design.cells[0].tagged_recipe
     rows, pairs = records.table, records.pairs
     kept = Records(
         rows[(rows["data"] == data) & (rows["recipe"] == recipe)],
@@ -214,7 +215,7 @@ def _floor(records: Records) -> float | None:
 def _by_method(cells: list[Cell]) -> list[str]:
     seeds: dict[str, list[int]] = {}
     for cell in cells:
-        seeds.setdefault(f"{cell.method}, K = {write_votes(cell.K)}", []).append(cell.seed)
+        seeds.setdefault(f"{cell.variant}, K = {write_votes(cell.K)}", []).append(cell.seed)
     return [f"{name}: seed{'s' * (len(found) > 1)} {', '.join(map(str, found))}" for name, found in seeds.items()]
 
 
@@ -240,7 +241,7 @@ def _words(verdict: Verdict) -> list[str]:
         f"[{styles.get(finding.status, 'yellow')}]{SIGNS[finding.status]} {verdict.word(checkpoint)}[/]"
         for checkpoint, finding in zip(CHECKPOINTS, findings, strict=True)
     ]
-    p = " / ".join("–" if finding.p is None else f"{finding.p:.3g}" for finding in findings)
+    p = " / ".join(p_value(finding.p) for finding in findings)
     needed = findings[0].needed
     return [*states, verdict.claim.name, str(findings[0].n), p, "" if needed is None else str(needed)]
 

@@ -52,7 +52,7 @@ def plan(studies: list[Study], outputs: Path, train: list[str]) -> Table:
     for study in studies:
         rows: dict[tuple[str, ...], list[Cell]] = {}
         for cell in study.cells():
-            rows.setdefault((cell.data, cell.recipe, cell.method, write_votes(cell.K)), []).append(cell)
+            rows.setdefault((cell.data, cell.tagged_recipe, cell.variant, write_votes(cell.K)), []).append(cell)
         for row, cells in rows.items():
             done = {cell: RunDirectory(outputs / cell.folder).has_result() for cell in cells}
             shared = sum(cell in seen for cell in cells)
@@ -79,11 +79,11 @@ def resources(studies: list[Study], cfg: DictConfig, train: list[str]) -> Table:
             if cell in seen or RunDirectory(Path(cfg.outputs) / cell.folder).has_result():
                 continue
             seen.add(cell)
-            found = cell_resources(cell, [*known_settings(cell.data, cell.recipe, Path(cfg.outputs), train), *train])
+            found = cell_resources(cell, [*known_settings(cell.data, cell.tagged_recipe, Path(cfg.outputs), train), *train])
             if isinstance(found, str):
                 unknown[found] += 1
             else:
-                rows.setdefault((study.name, cell.recipe), []).append(found)
+                rows.setdefault((study.name, cell.tagged_recipe), []).append(found)
     for row, runs in rows.items():
         table.add_row(*row, *_amounts(runs, cfg))
     table.add_section()
@@ -131,7 +131,7 @@ def reproduce(configs: list[DictConfig], overrides: list[list[str]], train: list
             cells = block.cells()
             if all(RunDirectory(Path(cfg.outputs) / cell.folder).has_result() for cell in cells):
                 continue
-            settings = known_settings(cells[0].data, cells[0].recipe, Path(cfg.outputs), train)
+            settings = known_settings(cells[0].data, cells[0].tagged_recipe, Path(cfg.outputs), train)
             words = [*settings, f"outputs={cfg.outputs}", *_grouped(train, study.name)]
             shares = [["-m", *share.overrides(), *words] for share in block.shares(cfg.processes)]
             failed += _step("hardlabels.train", shares[0]) if len(shares) == 1 else _at_once(shares, Path(cfg.outputs))

@@ -4,7 +4,6 @@ import argparse
 import json
 import math
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hardlabels.console import complain, console, say
+from hardlabels.console import console, one_line_for_mistakes, say
 from hardlabels.errors import InputError, printable
 from hardlabels.metrics.baselines import constants
 from hardlabels.metrics.bootstrap import LEVEL, SCORES, assess
@@ -198,11 +197,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     if args.votes and args.votes.suffix == ".npz" and not args.other:
         args.votes, args.other = None, args.votes  # two runs' predictions, each with its own p
-    try:
+    with one_line_for_mistakes():
         run(args)
-    except InputError as error:
-        complain(f"error: {error}")
-        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from hardlabels.entry import MISTAKES, hydra_is_done, refuse, run
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.data import content_of_own_files
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.files import StorageError, write_text
 from hardlabels.runs.identity import training_config
 from hardlabels.runs.lock import HeldByAnotherProcess
 from hardlabels.runs.method import name_method
@@ -28,6 +27,7 @@ from hardlabels.runs.settings.checks import check_config
 from hardlabels.runs.settings.hidden import refuse_hidden_changes
 from hardlabels.runs.training.divergence import DivergenceError
 from hardlabels.runs.training.notices import doubts
+from hardlabels.runs.writing import StorageError, write_text
 from hardlabels.stopping import Stopped, ends_with_its_reader, stoppable
 
 

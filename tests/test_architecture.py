@@ -81,6 +81,35 @@ def test_files_are_short_and_none_is_a_dumping_ground():
         assert len(file.read_text().splitlines()) <= 300, f"{file}: split it by idea"
 
 
+TAKES_APART = {
+    "split", "rsplit", "partition", "rpartition", "removeprefix", "removesuffix", "startswith", "endswith",
+}  # fmt: skip
+WRITES_NAMES = {"spelling.py", "quantity.py", "data.py", "archive.py"}
+"""Of ``runs``: the modules that write names such as ``sls,hold=5`` and ``hessian/lambda_max``, and read them again."""
+
+
+def name_surgery(file: Path) -> list[str]:
+    """The calls that take a text apart at a mark that our names are put together with."""
+    calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
+    calls = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in TAKES_APART]
+    texts = {call: [n.value for arg in call.args for n in ast.walk(arg) if isinstance(n, ast.Constant)] for call in calls}
+    marked = [call for call in calls if any(mark in str(text) for text in texts[call] for mark in (",", "/", "|", "–", "~"))]
+    return [f"line {call.lineno}: {ast.unparse(call)}" for call in marked]
+
+
+def test_name_surgery_is_seen(tmp_path):
+    (tmp_path / "a.py").write_text('x.partition(",")[0]; x.startswith(f"{p}/"); x.split(); x.removeprefix("method."); "a/b"\n')
+    assert sorted(name_surgery(tmp_path / "a.py")) == ["line 1: x.partition(',')", "line 1: x.startswith(f'{p}/')"]
+
+
+@pytest.mark.parametrize("room", ["runs", "diagnostics", "statistics", "reporting"])
+def test_names_are_taken_apart_by_the_module_that_writes_them(room):
+    """A fact out of ``sls,hold=5``, ``ood/svhn/energy/auroc`` or ``sls – soft`` comes from spelling.py or quantity.py."""
+    for file in (PACKAGE / room).rglob("*.py"):
+        if (room, file.name) not in {("runs", name) for name in WRITES_NAMES} and file.parent.name != "training":
+            assert not name_surgery(file), f"{file}: {name_surgery(file)}"
+
+
 def test_randomness_comes_from_one_place():
     for file in FILES:
         text = file.read_text()

@@ -1,5 +1,11 @@
 """The table's own arithmetic; what it measures is measured by ``make bench``, since a timed test would only test the machine."""
 
+import json
+
+import pytest
+
+from benchmarks import __main__ as bench
+from benchmarks import record
 from benchmarks.labels import ragged_votes
 from benchmarks.ratio import Row, alternate
 
@@ -22,3 +28,24 @@ def test_ragged_votes_are_ten_an_item_on_average():
     assert votes.sizes.min() == 5
     assert votes.sizes.max() == 15
     assert abs(votes.sizes.mean() - 10) < 0.1
+
+
+def test_one_that_fails_does_not_lose_the_others(monkeypatch):
+    def fail():
+        raise OSError("no such disk\nand more")
+
+    good = Row("a / b", [1.0, 2.0, 9.0], 2, at_most=True)
+    monkeypatch.setattr(bench, "COMPARISONS", {"first": lambda: good, "second": fail, "third": lambda: [good, good]})
+    kept, measured = [], {"comparisons": {}}
+    bench.measure(["first", "second", "third"], measured, lambda so_far: kept.append(list(so_far["comparisons"])))
+    assert kept == [["first"], ["first", "second"], ["first", "second", "third"]]
+    table = record.table(measured)
+    assert table.count("| a / b | 2 | 1 .. 9 | 3 | ≤ 2 | met |") == 3
+    assert "| second | | | | | failed: OSError: no such disk |" in table
+
+
+def test_the_table_of_the_page_is_what_was_measured():
+    if not record.MEASURED.is_file():
+        pytest.skip("nothing was recorded yet: make bench RECORD=1")
+    page = record.PAGE.read_text()
+    assert record.with_table(page, json.loads(record.MEASURED.read_text())) == page

@@ -22,7 +22,8 @@ from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from nbclient import NotebookClient
 
-from hardlabels import score
+from hardlabels import export, predict, score
+from hardlabels.comparing.request import read_request
 from hardlabels.configuration import CONF, compose_command
 from hardlabels.reproduce import split_arguments
 from hardlabels.runs.cell import Cell
@@ -95,12 +96,24 @@ def is_accepted(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0 or "..." in str(command), said
 
 
+def compares(command: Command) -> None:
+    """Its settings are those of the runs that it would train, with every method."""
+    request = read_request(command.words)
+    for method in request.methods:
+        words = [f"{name}={value}" for name, value in request.settings.items()]
+        composes_a_cell(Command("hardlabels.train", (*words, f"method={method}")))
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
 def test_every_command_of_the_pages_is_understood(command, reader, capsys):
     if command.module in ("hardlabels.score", "hardlabels.votes"):
         is_accepted(command, capsys)
     elif command.module == "hardlabels.train":
         composes_a_cell(command)
+    elif command.module == "hardlabels.compare":
+        compares(command)
+    elif command.module in ("hardlabels.predict", "hardlabels.export"):
+        {"hardlabels.predict": predict, "hardlabels.export": export}[command.module].arguments().parse_args(command.words)
     elif command.module in ("hardlabels.reproduce", "hardlabels.report", "hardlabels.diagnose", "hardlabels.publish"):
         composes_studies(command)
     else:

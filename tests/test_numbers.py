@@ -17,8 +17,8 @@ import pytest
 import yaml
 from scipy.stats import wilcoxon
 
+from hardlabels.publish import DIGITS
 from hardlabels.reporting.claims import CLAIMS
-from hardlabels.runs.compact import DIGITS
 from tests import image_numbers
 from tests.numbers import ONES, Statement, problems, says, section
 

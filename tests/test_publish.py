@@ -12,10 +12,9 @@ from scipy.special import softmax
 
 from hardlabels.diagnose import main as diagnose
 from hardlabels.metrics import score
-from hardlabels.publish import main
+from hardlabels.publish import STEP, compact_predictions, main
 from hardlabels.runs.archive import FILES, unpacked
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.compact import STEP, compact_predictions
 from hardlabels.runs.derived import derived_numbers
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import read_records
@@ -99,7 +98,7 @@ def test_published_records_are_the_runs_and_hold_nothing_of_the_machine(outputs,
 def test_new_runs_and_new_probes_are_added_and_a_changed_run_is_refused(outputs, command, tmp_path, archive):
     into = tmp_path / "results"
     arguments = [*STUDY, f"outputs={outputs}", f"into={into}", f"archive={archive}"]
-    soft, sls = (outputs / Cell("synthetic", "smoke,tag=tiny", method, None, 0).folder for method in ("soft", "sls"))
+    soft, sls = (outputs / Cell("synthetic", "smoke", method, None, 0, tag="tiny").folder for method in ("soft", "sls"))
     (soft / "done").unlink()
     assert "1 of 24 runs published, 1 of them now" in command(main, *arguments)[1]
     (soft / "done").touch()

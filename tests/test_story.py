@@ -10,7 +10,8 @@ from hardlabels.delivery.multipass import Multipass
 from hardlabels.delivery.sls import SLS
 from hardlabels.delivery.soft import Soft
 from hardlabels.learning.datamodule import DeliveryDataModule
-from hardlabels.reporting.summary import draw_table, format_cell, prepare_summary, read_results
+from hardlabels.reporting.grid_summary import draw_table, prepare_summary, read_results
+from hardlabels.reporting.number_formats import mean_and_sd
 from hardlabels.votes import Votes
 
 
@@ -63,4 +64,4 @@ def test_from_a_source_to_a_cell_of_the_table(make_config, run_cell, tiny_source
     assert np.isclose(cell["mean"], np.mean(scores))
     assert np.isclose(cell["std"], np.std(scores, ddof=1))
     table = draw_table(summary, "story")
-    assert list(table.columns[3].cells) == [format_cell(np.mean(scores), np.std(scores, ddof=1))]
+    assert list(table.columns[3].cells) == [mean_and_sd(np.mean(scores), np.std(scores, ddof=1))]

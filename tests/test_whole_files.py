@@ -1,6 +1,7 @@
 """Files that are whole or not there, written by many at once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -26,10 +27,15 @@ def test_threads_that_write_one_path_do_not_disturb_each_other(tmp_path):
 def test_a_block_that_fails_leaves_the_old_file_and_no_new_folder(tmp_path):
     path = tmp_path / "kept.txt"
     path.write_text("old")
-    for target in (path, tmp_path / "new" / "deep" / "x.txt"):
-        with pytest.raises(KeyboardInterrupt), whole_file(target) as file:
+
+    def write_half(target: Path) -> None:
+        with whole_file(target) as file:
             file.write(b"half")
             raise KeyboardInterrupt
+
+    for target in (path, tmp_path / "new" / "deep" / "x.txt"):
+        with pytest.raises(KeyboardInterrupt):
+            write_half(target)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["kept.txt"]
 

@@ -26,12 +26,12 @@ class Delivered(Dataset[Any]):
     fetch ahead from the moment that the loader's iterator is made. A process that starts epochs itself, after a fork or spawn
     (a rank, a run of its own), has targets of its own from then on.
 
-    An item of the data set becomes, with target y (an int, or a (C,) float tensor):
+    An item of the data set becomes, with target y (an int, or a (C,) float tensor of type
+    :class:`~hardlabels.adapters.soft_targets.SoftTargets`, which no loss takes for several classes at once and no comparison
+    for a class):
 
     * a mapping: the same with ``key`` set to y, and without old targets. ``label``, ``labels`` and ``label_ids`` are dropped;
-      a column of another name that may be a target (``target``, ``y``, ``gold_label``, ...) is refused, unless it is ``key``.
-      A soft y is of type :class:`~hardlabels.adapters.soft_targets.SoftTargets`, which no model's own loss takes for several
-      classes at once;
+      a column of another name that may be a target (``target``, ``y``, ``gold_label``, ...) is refused, unless it is ``key``;
     * a tuple or list (input,) or (input, old label): (input, y);
     * anything else, an input: (input, y).
 

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from hardlabels.adapters.dataset import Delivered
+from hardlabels.adapters.items import TARGET_COLUMNS
 from hardlabels.adapters.soft_targets import SoftTargets
 from hardlabels.errors import InputError
 
@@ -25,13 +26,14 @@ def trainer_parts(data: Delivered, *, collator: Callable[[list], Any] | None = N
     (:class:`EpochCallback`; ``trainer.add_callback`` takes those of your own). Needs transformers 4.46.
 
     Args:
-        data: what the trainer trains on, whole or as a part (``Subset``); its ``key`` must be ``labels``.
+        data: what the trainer trains on, whole or as a part (``Subset``); its ``key`` must be ``labels``, or
+            ``label`` for a collator of one's own that reads it there and writes ``labels``.
         collator: what makes a batch of items, such as ``DataCollatorWithPadding(tokenizer)``; by default
             ``default_data_collator``.
     """
     callback = EpochCallback(data, loss=(loss := CrossEntropy(data.labels.votes.num_classes)))
     return {
-        "data_collator": TargetCollator(default_data_collator if collator is None else collator),
+        "data_collator": TargetCollator(default_data_collator if collator is None else collator, key=data.key),
         "compute_loss_func": loss,
         "callbacks": [callback],
     }
@@ -79,21 +81,58 @@ class CrossEntropy:
 
 
 class TargetCollator:
-    """Makes batches with another collator, which sees the items without their soft targets; those are stacked as they are.
+    """Makes batches with another collator and puts the soft targets into them as they are.
 
-    Collators that pad cannot take tensors beside lists of tokens. Items with hard labels are left to the other one altogether.
+    Collators that pad cannot take tensors beside lists of tokens, and those of others make a tensor of ``example["label"]``.
+    So the other one sees each item's place in the batch as its label. In the batch these places tell which item is where, also
+    after a collator that sorts by length or leaves items out. Items with hard labels are left to the other one altogether.
+
+    Args:
+        collator: makes a batch, a mapping with ``labels``, of items with classes as labels.
+        key: where items have their target, the ``key`` of ``Delivered``; a batch of ``Trainer`` has it as ``labels``.
     """
 
-    def __init__(self, collator: Callable[[list], Any]):
-        self.collator = collator
+    def __init__(self, collator: Callable[[list], Any], *, key: str = "labels"):
+        self.collator, self.key = collator, key
 
     def __call__(self, items: Sequence[Any]) -> Any:
         """The batch, a mapping with ``labels``."""
-        if not isinstance(items[0], Mapping) or not isinstance(items[0].get("labels"), SoftTargets):
-            return self.collator(list(items))
-        batch = self.collator([{name: value for name, value in item.items() if name != "labels"} for item in items])
-        batch["labels"] = torch.stack([item["labels"] for item in items])
+        soft = isinstance(items[0], Mapping) and isinstance(items[0].get(self.key), SoftTargets)
+        batch = self._collated([{**item, self.key: place} for place, item in enumerate(items)] if soft else list(items))
+        if soft:
+            name = "labels" if isinstance(batch, Mapping) and "labels" in batch else self.key
+            batch[name] = torch.stack([items[place][self.key] for place in self._places(batch, name, len(items))])
         return batch
+
+    def _collated(self, items: list[Any]) -> Any:
+        try:
+            return self.collator(items)
+        except KeyError as error:
+            if error.args[0] not in TARGET_COLUMNS:
+                raise
+            raise InputError(
+                f"the collator reads {error.args[0]!r}, and the delivered target is {self.key!r}: expected "
+                f"Delivered(..., key={error.args[0]!r})"
+            ) from error
+        except ValueError as error:
+            if self.collator is not default_data_collator or not _ragged(items):
+                raise
+            raise InputError(
+                "items have different lengths, which default_data_collator cannot put into one tensor: expected "
+                "trainer_parts(data, collator=DataCollatorWithPadding(tokenizer))"
+            ) from error
+
+    def _places(self, batch: Any, name: str, items: int) -> list[int]:
+        """Where each row of the batch comes from; refused where the collator has made something else of the labels."""
+        labels = batch.get(name) if isinstance(batch, Mapping) else None
+        places = [] if labels is None else torch.as_tensor(labels).flatten().tolist()
+        if labels is None or len(places) != len(labels) or any(place not in range(items) for place in places):
+            shown = f"of type {type(batch).__name__} {list(batch)!r:.200}" if labels is None else f"with {name!r} {labels!r:.100}"
+            raise InputError(
+                f"expected a collator that gives a mapping with the class of each item as 'labels', got one {shown}: what "
+                "blends, encodes or drops labels cannot be used with soft ones"
+            )
+        return [int(place) for place in places]
 
 
 class EpochCallback(TrainerCallback or object):  # type: ignore[misc]
@@ -116,7 +155,7 @@ class EpochCallback(TrainerCallback or object):  # type: ignore[misc]
                 f"{type(data.labels).__name__} shows soft targets, which a model's own loss takes for several classes at once: "
                 "use Trainer(..., train_dataset=data, **trainer_parts(data)), which has the cross-entropy H(p, q)"
             )
-        if data.key != "labels":
+        if data.key not in ("labels", "label"):
             raise InputError(f"Trainer reads the target from 'labels': expected Delivered(..., key='labels'), got {data.key!r}")
         self.data, self.loss = data, loss
         self._next, self._reads = 0, data.reads
@@ -149,7 +188,8 @@ class EpochCallback(TrainerCallback or object):  # type: ignore[misc]
         if found is not None and found != expected:
             raise InputError(f"the model has num_labels={found}: expected {expected}, as many classes as the votes have")
         names = getattr(config, "id2label", None)
-        if names and not all(str(name).startswith("LABEL_") for name in names.values()):
+        # Scripts name classes by their numbers where a data set has no names: these say no more than LABEL_0 does.
+        if names and not all(str(name) in (f"LABEL_{place}", str(place)) for place, name in names.items()):
             self.data.check_classes([names[place] for place in sorted(names, key=int)], "the model's id2label")
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -164,6 +204,15 @@ class EpochCallback(TrainerCallback or object):  # type: ignore[misc]
                 f"epoch {self.data.epoch} read nothing from the delivered data set: expected Trainer(train_dataset=data)"
             )
         self._reads = self.data.reads
+
+
+def _ragged(items: Sequence[Any]) -> bool:
+    """Whether a column has texts, or lists of tokens, of different lengths."""
+    return any(
+        len({len(item[name]) for item in items if hasattr(item.get(name), "__len__")}) > 1
+        for name in items[0]
+        if isinstance(items[0], Mapping)
+    )
 
 
 def _regression(config: Any) -> bool:

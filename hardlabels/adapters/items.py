@@ -34,8 +34,8 @@ def with_target(item: Any, target: Any, *, key: str, classes: int, where: str) -
     ...
     hardlabels.errors.InputError: item 7: expected (input, old label), and the second part, a Tensor of shape (4,), is no ...
     """
+    target = target.as_subclass(SoftTargets) if isinstance(target, torch.Tensor) else target
     if isinstance(item, Mapping):
-        target = target.as_subclass(SoftTargets) if isinstance(target, torch.Tensor) else target
         return {**inputs_of(item, key=key), key: target}
     if not isinstance(item, (tuple, list)):
         return item, target

@@ -24,7 +24,13 @@ OTHER_LOSSES = {
 }
 """Losses that take a distribution for something else: for several yes-or-no answers, or for numbers to be hit."""
 
-AS_NUMBERS = {torch.Tensor.tolist, torch.Tensor.__float__, torch.Tensor.__int__}
+COMPARISONS = {torch.eq, torch.ne, torch.Tensor.eq, torch.Tensor.ne, torch.Tensor.__eq__, torch.Tensor.__ne__}
+"""How loops count correct predictions: (B,) classes and (B, C) shares would be compared column by column where B is C."""
+
+IN_SHAPE_OF = {torch.Tensor.expand_as, torch.Tensor.view_as, torch.Tensor.reshape_as}
+"""What loops do to labels before such a comparison: one label for each predicted class."""
+
+AS_NUMBERS = {torch.Tensor.tolist, torch.Tensor.item, torch.Tensor.__float__, torch.Tensor.__int__}
 """How collators that build tensors from Python's numbers would lose the type."""
 
 SAME_TARGETS = {
@@ -47,8 +53,9 @@ SAME_TARGETS = {
 class SoftTargets(torch.Tensor):
     """Distributions p, (C,) of an item or (B, C) of a batch, for the cross-entropy H(p, q) = -sum_c p_c log q_c.
 
-    A tensor in every way (arithmetic gives plain ones), but :data:`OTHER_LOSSES` raise an ``InputError`` that names the way out.
-    ``targets.as_subclass(torch.Tensor)`` is the plain tensor, where somebody does want another loss.
+    A tensor in every way (arithmetic gives plain ones), but :data:`OTHER_LOSSES`, and comparisons with classes, raise an
+    ``InputError`` that names the way out. ``targets.as_subclass(torch.Tensor)`` is the plain tensor, where somebody does want
+    another loss.
 
     >>> p = torch.tensor([[0.75, 0.25]]).as_subclass(SoftTargets)
     >>> F.cross_entropy(torch.zeros(1, 2), p)
@@ -64,21 +71,44 @@ class SoftTargets(torch.Tensor):
         cls, func: Callable[..., Any], types: Iterable[type], args: tuple = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Torch asks here before every operation on such a tensor."""
-        # A model for one class an item flattens its labels: cross_entropy would speak of the size of a batch.
-        flattened = func is F.cross_entropy and args[0].shape != args[1].shape
-        if func in OTHER_LOSSES or flattened or (func in AS_NUMBERS and args[0].ndim > 0):
-            raise InputError(
-                f"soft targets were given to {func.__name__.strip('_')}, which is then not H(p, q): with Hugging Face's Trainer "
-                "use **adapters.huggingface.trainer_parts(data); in your own loop give the model no labels and use "
-                "torch.nn.functional.cross_entropy(logits, targets), with adapters.huggingface.TargetCollator around a collator "
-                "that pads"
-            )
+        if (message := _refusal(func, args)) is not None:
+            raise InputError(message)
         with torch._C.DisableTorchFunctionSubclass():
             result = func(*args, **(kwargs or {}))
         return _typed(result, cls) if func in SAME_TARGETS else result
 
     def __deepcopy__(self, memo: dict) -> "SoftTargets":
         return memo.setdefault(id(self), self.clone())
+
+
+def _refusal(func: Callable[..., Any], args: tuple) -> str | None:
+    """Why soft targets cannot be given to this function; None where they can."""
+    name = func.__name__.strip("_")
+    if func is F.nll_loss:
+        return (
+            "soft targets were given to nll_loss, which takes classes: for H(p, q) use cross_entropy(outputs, targets), which is "
+            "the same for log-probabilities as for logits"
+        )
+    if (func in COMPARISONS and _of_classes(*args[:2])) or (func in IN_SHAPE_OF and args[0].shape != args[1].shape):
+        return (
+            f"soft targets were compared with classes ({name}): for an accuracy take the most frequent class of the votes, "
+            "targets.argmax(1)"
+        )
+    # A model for one class an item flattens its labels: cross_entropy would speak of the size of a batch.
+    flattened = func is F.cross_entropy and args[0].shape != args[1].shape
+    if func in OTHER_LOSSES or flattened or (func in AS_NUMBERS and args[0].ndim > 0):
+        return (
+            f"soft targets were given to {name}, which is then not H(p, q): with Hugging Face's Trainer "
+            "use **adapters.huggingface.trainer_parts(data); in your own loop give the model no labels and use "
+            "torch.nn.functional.cross_entropy(logits, targets), with adapters.huggingface.TargetCollator around a collator "
+            "that pads"
+        )
+    return None
+
+
+def _of_classes(*compared: Any) -> bool:
+    """Whether one of two compared things is a tensor of whole numbers."""
+    return any(isinstance(one, torch.Tensor) and not one.is_floating_point() and one.ndim > 0 for one in compared)
 
 
 def _typed(result: Any, kind: type[SoftTargets]) -> Any:

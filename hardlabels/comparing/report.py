@@ -15,7 +15,7 @@ from hardlabels.comparing.run import Prepared
 from hardlabels.comparing.sentences import calibration, paragraph, short_answer
 from hardlabels.console import say
 from hardlabels.errors import printable
-from hardlabels.runs.files import write_json, write_text
+from hardlabels.runs.writing import write_json, write_text
 
 ABOVE = "Where annotators disagree, a network that predicts their shares lies above the diagonal."
 

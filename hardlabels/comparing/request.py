@@ -12,6 +12,8 @@ SETTING = re.compile(r"[+~]*[A-Za-z_][\w./@-]*=.*", re.DOTALL)
 PLAIN = re.compile(r"[\w.:/%@+-]+", re.ASCII)  # what Hydra takes without quotes
 SEEDS, MOST_SEEDS = 5, 1000
 OURS = ("seeds", "method")
+LISTS = ("data.clean", "data.text")
+"""Settings whose value may be several words: with commas, as for the other commands, or in Hydra's brackets."""
 REFUSED = {
     "seed": "seeds=N trains the seeds 0 .. N - 1 of every method",
     "K": "every method is trained on all votes of the training items",
@@ -48,12 +50,18 @@ def read_request(words: Sequence[str]) -> Request:
     >>> read_request(["data=popquorn", "method=soft,majority"]).methods
     ('soft', 'majority')
     """
-    paths, settings = [], {}
+    paths: list[str] = []
+    settings: dict[str, str] = {}
     for word in words:
         if word.startswith("-"):
             raise InputError(f"unknown option {word!r:.60}: settings are given as name=value, --help says which")
         if SETTING.fullmatch(word) and not Path(word).exists():
             name, _, value = word.partition("=")
+            if name in settings:
+                both = f" (several values are {name}={settings[name]},{value})" if name in LISTS else ""
+                raise InputError(
+                    f"{name} is given twice, {settings[name]!r:.60} and {value!r:.60}: expected every setting once{both}"
+                )
             settings[name] = value
         else:
             paths.append(word)
@@ -77,7 +85,7 @@ def read_request(words: Sequence[str]) -> Request:
         raise InputError(
             f"method must name at least two methods to compare, such as method=soft,majority; got {methods[0]!r:.60}"
         )
-    others = {name: value for name, value in settings.items() if name not in OURS}
+    others = {name: _list(value) if name in LISTS else value for name, value in settings.items() if name not in OURS}
     return Request({**files, **others}, methods, _seeds(settings.get("seeds", str(SEEDS))), frozenset(settings))
 
 
@@ -99,6 +107,15 @@ def hydra_value(value: str) -> str:
     if PLAIN.fullmatch(value):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _list(value: str) -> str:
+    """Several words as Hydra reads them.
+
+    >>> _list("empty,urls"), _list("empty"), _list("[empty,urls]")
+    ('[empty,urls]', 'empty', '[empty,urls]')
+    """
+    return f"[{value}]" if "," in value and not value.startswith("[") else value
 
 
 def _seeds(text: str) -> int:

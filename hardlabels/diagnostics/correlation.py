@@ -1,7 +1,8 @@
-"""Correlations that probes report: of ranks over items, of maps pixel by pixel."""
+"""Correlations that probes report: of maps pixel by pixel, and of ranks given a third quantity."""
 
 import numpy as np
-from scipy.stats import rankdata
+
+from hardlabels.metrics.agreement import spearman
 
 CONSTANT = 1e-6
 """A map whose values differ by less than this share of their largest is constant up to float32 rounding."""
@@ -29,17 +30,6 @@ def pearson(x: np.ndarray, y: np.ndarray, constant: float = 0.0) -> np.ndarray:
     x, y = (rows[usable] - rows[usable].mean(1, keepdims=True) for rows in (x, y))
     r[usable] = (x * y).sum(1) / (np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1))
     return r
-
-
-def spearman(x: np.ndarray, y: np.ndarray) -> float:
-    """Spearman correlation: Pearson's of the ranks, ties at their average rank. NaN for fewer than two items or a constant side.
-
-    >>> round(spearman(np.array([0.0, 0.0, 2.0]), np.array([1.0, 5.0, 9.0])), 4)  # sqrt(3) / 2
-    0.866
-    """
-    if len(x) < 2:
-        return float("nan")
-    return float(pearson(rankdata(x)[None], rankdata(y)[None])[0])
 
 
 def partial_spearman(x: np.ndarray, y: np.ndarray, given: np.ndarray) -> float:

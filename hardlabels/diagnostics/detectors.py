@@ -1,4 +1,4 @@
-"""Outlier scores of a trained classifier, one function a detector. Higher = more outlier, everywhere.
+"""Outlier scores of a trained classifier, one function per detector. A higher score means more of an outlier, everywhere.
 
 The paper names its six detectors and gives no settings. Energy, MSP and ODIN's perturbation are pytorch-ood's. Ours are: the
 logit margin, which it has not; the entropy, because it clips probabilities at 1e-7 and so reorders confident images; KNN, because

@@ -16,8 +16,9 @@ from hardlabels.diagnostics.probe import OF_IMAGES, NotApplicableError, Probe, m
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.environment import code_version
-from hardlabels.runs.files import write_atomically, write_json
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.spelling import write_pair_array
+from hardlabels.runs.writing import write_atomically, write_json
 
 FOLDER = "diagnostics"
 EVERY = 10.0
@@ -152,7 +153,7 @@ def _over_pairs(probe: Probe, pairs: list[tuple[FinishedRun, FinishedRun]], file
             entries = [entry for entry in entries if [entry["a"], entry["b"]] != names]  # a run that was trained anew
             place = {"a": names[0], "b": names[1], "fingerprints": fingerprints}
             entries.append({**place, "values": numbers, "arrays": sorted(arrays), "seconds": seconds})
-            pictures.update({f"{names[0]}|{names[1]}|{name}": array for name, array in arrays.items()})
+            pictures.update({write_pair_array(names[0], names[1], name): array for name, array in arrays.items()})
             unsaved = True
             if time.monotonic() - last >= EVERY:
                 save()

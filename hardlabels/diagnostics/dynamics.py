@@ -7,6 +7,7 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.quantity import history_column
 from hardlabels.votes import SLICES
 
 
@@ -52,11 +53,11 @@ def dynamics(run: FinishedRun, *, within: float, device: str) -> Iterator[tuple[
     history = run.history
     if not history:
         raise InputError(f"{run.directory.history} is not there or has no rows")
-    part = "select" if "select/soft_nll" in history[0] else "evaluate"
-    yield "monitor", f"{part}/soft_nll"
+    part = "select" if history_column("select", "soft_nll") in history[0] else "evaluate"
+    yield "monitor", history_column(part, "soft_nll")
     epochs = np.array([int(row["epoch"]) for row in history])
     for name in SLICES:
-        column = f"{part}/soft_nll" if name == "full" else f"{part}/{name}/soft_nll"
+        column = history_column(part, "soft_nll", name)
         loss = np.array([row.get(column, float("nan")) for row in history])
         yield from ((f"{name}/{key}", value) for key, value in milestones(epochs, loss, within).items())
         yield f"{name}/curve", loss.tolist()

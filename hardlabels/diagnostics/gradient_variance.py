@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import softmax
 from torch import nn
 
-from hardlabels.diagnostics.correlation import spearman
 from hardlabels.diagnostics.items import item_slices, penultimate
 from hardlabels.errors import InputError
+from hardlabels.metrics.agreement import spearman
 from hardlabels.randomness import stream
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.votes import Votes

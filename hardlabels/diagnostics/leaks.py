@@ -1,4 +1,4 @@
-"""What must not be compared: images a network was trained on as in-distribution, images of its own data as outliers."""
+"""Refuses comparisons that would leak: training images as in-distribution items, images of the run's own data as outliers."""
 
 import hashlib
 

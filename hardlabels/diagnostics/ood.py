@@ -20,6 +20,7 @@ from hardlabels.diagnostics.probe import NotApplicableError
 from hardlabels.errors import InputError
 from hardlabels.learning.augment import normalise
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.quantity import Detection
 from hardlabels.sources.outliers import FILES, Outliers, noise, outlier_sets
 from hardlabels.sources.source import Source
 
@@ -162,7 +163,7 @@ def ood(
         outside = outlier_scores(network, run.foreign(outliers[name].images[kept[name]]), prepared, **settings)
         for detector in detectors:
             for quantity, value in comparison(inside[detector], outside[detector], bins):
-                yield f"{name}/{detector}/{quantity}", value
+                yield Detection(name, detector, quantity).name, value
 
 
 def comparison(inside: np.ndarray, outside: np.ndarray, bins: int) -> Iterator[tuple[str, Any]]:

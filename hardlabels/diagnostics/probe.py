@@ -12,6 +12,8 @@ from hardlabels.errors import InputError
 from hardlabels.guard import locate, probe_function
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.quantity import CHECKPOINTS
+from hardlabels.runs.spelling import write_method, write_probe_file
 
 # Keys of a probe's yaml that are no arguments of its function.
 ABOUT = ("name", "_target_", "over", "needs", "pairs", "before")
@@ -20,11 +22,10 @@ NEEDS = ("checkpoint", "predictions", "history")
 SEEDS = ("same", "cross")
 OF_IMAGES = ("gradcam", "ood")
 """Probes that only images can have."""
-CHECKPOINTS = ("best", "last")
 
 
 class NotApplicableError(InputError):
-    """A probe's question has no meaning for this run, whatever the settings: where in an image does it look, asked of a text.
+    """A probe's question has no meaning for this run, whatever the settings: a text has no place in an image to look at.
 
     The message is the same for all runs alike, so that it can be told once for all of them.
     """
@@ -73,13 +74,13 @@ class Probe:
                 raise InputError(f"the study's settings of {given['name']} must be among {', '.join(settable)}, got {key!r}")
             settings[key] = value if settings[key] == plain.get(key) else settings[key]
         usual = {**plain, **(own or {})}
-        changed = [f"{key}={_word(settings[key])}" for key in settable if usual.get(key) != settings[key]]
+        changed = {key: _word(settings[key]) for key in settable if usual.get(key) != settings[key]}
         choices = {"over": ("run", "pairs"), "needs": NEEDS}
         for field, allowed in {**choices, **({"checkpoint": CHECKPOINTS} if "checkpoint" in settings else {})}.items():
             if given.get(field) not in allowed:
                 raise InputError(f"probe {given['name']}: {field} must be one of {', '.join(allowed)}, got {given.get(field)!r}")
         return cls(
-            ",".join([given["name"], *changed]),
+            write_method(given["name"], changed),
             probe_function(given["_target_"], f"{given['name']}._target_"),
             given["over"],
             given["needs"],
@@ -91,8 +92,8 @@ class Probe:
 
     @property
     def file(self) -> str:
-        """Its files' name in ``diagnostics/``, without the ending: ``hessian``, and ``hessian,checkpoint=last``."""
-        return self.name if self.settings.get("checkpoint", "best") == "best" else f"{self.name},checkpoint=last"
+        """The name of its files in ``diagnostics/``, without the ending: ``hessian``, or ``hessian,checkpoint=last``."""
+        return write_probe_file(self.name, self.settings.get("checkpoint", "best"))
 
     def measured(self, saved: Mapping[str, Any]) -> bool:
         """Whether a file's content, which may be of an earlier version, was measured as this probe measures.
@@ -125,7 +126,7 @@ def matched_pairs(cells: Iterable[Cell], wanted: Iterable[dict[str, Any]]) -> It
         if seeds not in SEEDS:
             raise InputError(f"pairs: seeds must be one of {', '.join(SEEDS)}, got {seeds!r}")
         for a, b in itertools.product(cells, cells):
-            alike = (a.data, a.recipe, a.K) == (b.data, b.recipe, b.K) and (a.method, b.method) == (first, second)
+            alike = (a.data, a.recipe, a.tag, a.K) == (b.data, b.recipe, b.tag, b.K) and (a.variant, b.variant) == (first, second)
             matched = a.seed == b.seed and a != b if seeds == "same" else a.seed != b.seed
             if alike and matched and (a, b) not in seen and (b, a) not in seen:
                 seen.add((a, b))

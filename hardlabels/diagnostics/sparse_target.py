@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from hardlabels.diagnostics.correlation import partial_spearman, spearman
+from hardlabels.diagnostics.correlation import partial_spearman
 from hardlabels.diagnostics.items import item_slices
 from hardlabels.diagnostics.probe import NotApplicableError
 from hardlabels.errors import InputError
 from hardlabels.learning.predict import predict
+from hardlabels.metrics.agreement import spearman
 from hardlabels.metrics.scores import item_nll
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.votes import js_distance, l1_distance

@@ -49,7 +49,7 @@ def estimate_trace(
     basis: Sequence[Tensor] = (),
     diagonal: Sequence[float] = (),
 ) -> Trace:
-    r"""Hutchinson's estimate without a basis, Hutch++ with one; one product a probe.
+    r"""Hutchinson's estimate without a basis, Hutch++ with one; each probe vector costs one product.
 
     Stops when the standard error is at most ``tolerance`` times the estimate's magnitude (which may be negative), after
     ``LEAST_PROBES`` probes at the least, or when the budget is used up.

@@ -14,7 +14,7 @@ from hardlabels.inference.model import Predictor, TrainedModel
 from hardlabels.inference.pipeline import Pipeline
 from hardlabels.learning.networks import build_network
 from hardlabels.randomness import stream
-from hardlabels.runs.files import write_atomically
+from hardlabels.runs.writing import write_atomically
 
 EXTRA = "pip install 'hardlabels[export]'"
 ENDINGS = {"onnx": ".onnx", "torchscript": ".pt", "safetensors": ".safetensors"}

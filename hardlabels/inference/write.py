@@ -10,12 +10,11 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from hardlabels.errors import InputError
-from hardlabels.runs.files import write_atomically
+from hardlabels.runs.writing import write_atomically
+from hardlabels.scoring.predictions import OWN
 from hardlabels.votes.distances import entropy
 
 ENDINGS = (".csv", ".jsonl")
-OWN = ("id", "predicted", "entropy", "expected_disagreement")
-"""The columns beside the classes; with a "_" behind it where a class has that name."""
 
 
 class Predicted(NamedTuple):

@@ -30,7 +30,7 @@ class Evaluation(NamedTuple):
     """A batch to be scored, after transfer."""
 
     inputs: Tensor
-    views: dict[str, tuple[Tensor, Tensor]]  # slice -> (B,) mask, (B, C) distribution to score against
+    items: Tensor  # (B,) int64, their positions in the data set
 
 
 class DeliveryDataModule(LightningDataModule):
@@ -58,6 +58,7 @@ class DeliveryDataModule(LightningDataModule):
 
     Attributes:
         training_votes: what training sees: the K votes of each training item.
+        views: the slices that are scored: name to (N,) which items are in it, and (N, C) what they are scored against.
     """
 
     def __init__(
@@ -120,11 +121,6 @@ class DeliveryDataModule(LightningDataModule):
         device = self._device
         items = {"train": self.examples, "select": self.split.select, "evaluate": self.split.evaluate}
         self._items = {part: torch.from_numpy(index).to(device) for part, index in items.items()}
-        self._views = {
-            # float32: enough for a distribution, and every accelerator has it.
-            name: (torch.from_numpy(mask).to(device), torch.from_numpy(target).float().to(device))
-            for name, (mask, target) in self.views.items()
-        }
         self._inputs = Inputs(self.source, device, resident=self._resident)
 
     def train_dataloader(self) -> object:
@@ -143,8 +139,7 @@ class DeliveryDataModule(LightningDataModule):
         """Look up inputs and targets by position, on the device."""
         items = self._items[batch.part][batch.position]
         if batch.part != "train":
-            views = {name: (mask[items], target[items]) for name, (mask, target) in self._views.items()}
-            return Evaluation(self._inputs.evaluation(batch, items), views)
+            return Evaluation(self._inputs.evaluation(batch, items), items)
         if batch.epoch != self._epoch:
             raise RuntimeError(f"a batch drawn for epoch {batch.epoch} arrived in epoch {self._epoch}: labels would be stale")
         inputs, target = self._inputs.training(batch, items), self._targets[batch.position]

@@ -1,8 +1,10 @@
 """One LightningModule for all methods: it never asks which one runs."""
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, cast, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import torch
 from lightning import LightningModule
@@ -12,7 +14,9 @@ from torchmetrics import Metric
 
 from hardlabels.errors import InputError
 from hardlabels.learning.datamodule import DeliveryDataModule, Evaluation, Training
-from hardlabels.learning.networks import build_network
+from hardlabels.learning.networks import build_network, unpack_lists
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def cosine(epoch: int, epochs: int) -> float:
@@ -35,6 +39,20 @@ class ByEpoch(Protocol):
         """Called before the first batch of the epoch. What it does must follow from the epoch alone: a run may be resumed."""
 
 
+@dataclass
+class LossSoFar:
+    """The training loss of an epoch, summed over the examples that were seen."""
+
+    total: Tensor  # () on the device
+    examples: int = 0
+
+
+def signed(function: Function) -> Function:
+    """The function, with its signature looked up once: Lightning asks for it at every step."""
+    function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return function
+
+
 class Classifier(LightningModule):
     """A network trained with cross-entropy on whatever the delivery emits, scored against the annotators every epoch.
 
@@ -47,8 +65,8 @@ class Classifier(LightningModule):
         network: inputs to logits (B, C); or what :func:`~hardlabels.learning.networks.build_network` builds it from.
         optimizer: builds the optimizer from the parameters; None for a network that is not trained.
         epochs: T of the cosine schedule.
-        metrics: builds what keeps predictions and computes the metrics by name; called once for each part and slice.
-        scored: the (part, slice) pairs to score, such as ("evaluate", "full").
+        scores: what scores the predictions of each part, in the order of the loaders, such as
+            :class:`~hardlabels.metrics.accumulate.Scores`: it takes logits and items, and computes a value for each of its names.
         logged: names in ``epoch_metrics`` that go through ``self.log``, so that callbacks such as ``EarlyStopping`` see them.
         built_from: ``_target_`` and settings of a network that was built already.
         class_names: C names, in the order of the logits.
@@ -68,8 +86,7 @@ class Classifier(LightningModule):
         optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer] | None = None,
         *,
         epochs: int = 1,
-        metrics: Callable[[], Metric] | None = None,
-        scored: Iterable[tuple[str, str]] = (),
+        scores: Mapping[str, Metric] | None = None,
         logged: Iterable[str] = (),
         built_from: Mapping[str, Any] | None = None,
         class_names: Sequence[str] = (),
@@ -84,7 +101,7 @@ class Classifier(LightningModule):
         carried = {
             "network": None if built_from is None else dict(built_from),
             "class_names": list(class_names),
-            "preprocessing": None if preprocessing is None else dict(preprocessing),
+            "preprocessing": None if preprocessing is None else unpack_lists(preprocessing),
             "temperature": temperature,
             "temperature_from": temperature_from,
             "trained_as": None if trained_as is None else dict(trained_as),
@@ -94,12 +111,21 @@ class Classifier(LightningModule):
         self.epochs = epochs
         self._make_optimizer = optimizer
         self._logged = tuple(logged)
-        # ModuleDict keys may not hold a dot, and slashes keep them readable: "evaluate/high_disagreement".
-        pairs = list(scored) if metrics is not None else []
-        self.scores = nn.ModuleDict({f"{part}/{name}": metrics() for part, name in pairs if metrics is not None})
-        self._parts = list(dict.fromkeys(part for part, _ in pairs))
+        self.scores = nn.ModuleDict(scores or {})
+        self._parts = list(self.scores)
         self.epoch_metrics: dict[str, float] = {}
-        self._loss_sum, self._seen = torch.zeros(()), 0
+        self._so_far = LossSoFar(torch.zeros(()))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """As every module's, but quick for a text or None in an attribute that is a plain one already.
+
+        Lightning notes before and after each of its hooks which one runs, twenty times a step, and torch would look each time
+        whether that is a weight.
+        """
+        if (value is None or type(value) is str) and name in self.__dict__:
+            self.__dict__[name] = value
+        else:
+            super().__setattr__(name, value)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Inputs to logits."""
@@ -122,33 +148,35 @@ class Classifier(LightningModule):
             self.network.start_epoch(self.current_epoch)
         for group in self.trainer.optimizers[0].param_groups:
             group["lr"] = group["initial_lr"] * cosine(self.current_epoch, self.epochs)
-        self._loss_sum, self._seen = torch.zeros((), device=self.device), 0
+        self._so_far = LossSoFar(torch.zeros((), device=self.device))
 
+    @signed
     def training_step(self, batch: Training, batch_idx: int) -> Tensor:
         """H(target, q), averaged over the batch of all processes: their gradients are averaged, so a share counts by its size."""
         loss_sum = F.cross_entropy(self.network(batch.inputs).float(), batch.target, reduction="sum")
         # Summed on the device and logged once an epoch: a per-step log would wait for the device at every step.
-        self._loss_sum += loss_sum.detach()
-        self._seen += len(batch.inputs)
+        self._so_far.total += loss_sum.detach()
+        self._so_far.examples += len(batch.inputs)
         return loss_sum / (batch.total / self.trainer.world_size)
 
     def on_train_epoch_end(self) -> None:
         """Mean training loss of the epoch, over examples."""
-        total = torch.stack([self._loss_sum, self._loss_sum.new_tensor(self._seen)])
+        so_far = self._so_far
+        total = torch.stack([so_far.total, so_far.total.new_tensor(so_far.examples)])
         loss_sum, seen = self.trainer.strategy.reduce(total, reduce_op="sum").tolist()
         self.epoch_metrics["train/loss"] = loss_sum / seen
 
+    @signed
     def validation_step(self, batch: Evaluation, batch_idx: int, dataloader_idx: int = 0) -> None:
         """Accumulate predictions; nothing is averaged over batches."""
-        logits, part = self.network(batch.inputs).float(), self._parts[dataloader_idx]
-        for name, (mask, target) in batch.views.items():
-            cast(Metric, self.scores[f"{part}/{name}"]).update(logits[mask], target[mask])
+        cast(Metric, self.scores[self._parts[dataloader_idx]]).update(self.network(batch.inputs).float(), batch.items)
 
     def on_validation_epoch_end(self) -> None:
         """Score every part and slice on all of its predictions: ``evaluate/soft_nll``, ``evaluate/non_unanimous/soft_nll``."""
-        for where, scores in self.scores.items():
-            collection, prefix = cast(Metric, scores), where.removesuffix("/full")
-            self.epoch_metrics |= {f"{prefix}/{name}": float(value) for name, value in collection.compute().items()}
-            collection.reset()
+        for part, scores in self.scores.items():
+            metric = cast(Metric, scores)
+            values = zip(cast(list[str], metric.names), metric.compute().tolist(), strict=True)
+            self.epoch_metrics |= {f"{part}/{name}": value for name, value in values}
+            metric.reset()
         for name in self._logged:
             self.log(name, self.epoch_metrics[name], logger=False)  # loggers get the whole row

@@ -5,6 +5,8 @@ rows, however unevenly divided. Ours rather than torchmetrics' own, whose calibr
 Spearman correlation sums ranks in int32.
 """
 
+import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -12,7 +14,8 @@ import torch
 from torchmetrics import Metric, MetricCollection
 from torchmetrics.utilities import dim_zero_cat
 
-from hardlabels.metrics.collection import METRICS, score
+from hardlabels.metrics.collection import METRICS, as_distributions, log_probabilities, score
+from hardlabels.metrics.together import Annotators, score_together
 
 
 class Rows(Metric):
@@ -44,21 +47,71 @@ class Rows(Metric):
         return logits, p
 
 
-class Scores(Rows):
-    """Every metric of ``METRICS`` over all rows, by name.
+class Scores(Metric):
+    """Every metric of ``METRICS`` on every slice of one part of a data set: what a run computes after each epoch.
 
-    One object, where :class:`PredictionMetrics` has one for each metric: the epochs of a small network are short, and what
-    torchmetrics does for each object adds up.
+    Predictions are kept once, with the items that they are of. The annotators' side of a slice is prepared at the first epoch and
+    serves all others, since a part is predicted in the same order every time.
 
-    >>> scores = Scores()
-    >>> scores.update(torch.zeros(3, 2), torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]))
-    >>> round(float(scores.compute()["soft_nll"]), 4)  # ln 2
-    0.6931
+    Args:
+        slices: name to (N,) which items of the data set are in the slice, and (N, C) what they are scored against.
+
+    Attributes:
+        names: of the values that ``compute`` gives: ``soft_nll`` of the slice ``full``, ``non_unanimous/soft_nll`` of another.
+
+    >>> p = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+    >>> scores = Scores({"full": (np.ones(3, dtype=bool), p), "non_unanimous": (p.max(1) < 1, p)})
+    >>> scores.update(torch.zeros(2, 2), torch.tensor([0, 1]))
+    >>> values = dict(zip(scores.names, scores.compute().tolist(), strict=True))
+    >>> round(values["soft_nll"], 4), values["non_unanimous/hard_acc"]  # ln 2
+    (0.6931, 1.0)
     """
 
-    def compute(self) -> dict[str, torch.Tensor]:
-        """Name to a 0-dimensional float64 tensor on the CPU, in the order of ``METRICS``."""
-        return {name: torch.tensor(value, dtype=torch.float64) for name, value in score(*self.rows()).items()}
+    full_state_update: bool | None = False
+    is_differentiable: bool | None = False
+    logits: list[torch.Tensor]
+    items: list[torch.Tensor]
+
+    def __init__(self, slices: Mapping[str, tuple[np.ndarray, np.ndarray]], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.names = [name if view == "full" else f"{view}/{name}" for view in slices for name in METRICS]
+        # Rounded to float32, as distributions are where they are scored on a device, so that records of earlier versions compare.
+        self._slices = {view: (inside, target.astype(np.float32)) for view, (inside, target) in slices.items()}
+        self._prepared: tuple[np.ndarray, list[tuple[np.ndarray, Annotators | None]]] | None = None
+        self.add_state("logits", default=[], dist_reduce_fx="cat")
+        self.add_state("items", default=[], dist_reduce_fx="cat")
+
+    def update(self, logits: torch.Tensor, items: torch.Tensor) -> None:
+        """Keep a batch: (B, C) logits, and (B,) the positions of its items in the data set.
+
+        B = 0 is allowed, and needed: processes can only gather if each was updated at least once.
+        """
+        self.logits.append(logits.detach())
+        self.items.append(items)
+
+    def compute(self) -> torch.Tensor:
+        """(len(names),) float64 on the CPU; NaN where a slice has no items or a prediction is no distribution."""
+        logits, items = dim_zero_cat(self.logits).cpu().double().numpy(), dim_zero_cat(self.items).cpu().numpy()
+        log_q = log_probabilities(logits)
+        found = []
+        for inside, annotators in self._annotators(items):
+            rows = log_q[inside]
+            if annotators is None or np.isnan(rows).any():
+                found += [math.nan] * len(METRICS)
+            else:
+                found += score_together(rows, annotators).values()
+        return torch.tensor(found, dtype=torch.float64)
+
+    def _annotators(self, items: np.ndarray) -> list[tuple[np.ndarray, Annotators | None]]:
+        """For each slice which of these items are in it, and what people said about those; None where there are none."""
+        if self._prepared is None or not np.array_equal(self._prepared[0], items):
+            prepared: list[tuple[np.ndarray, Annotators | None]] = []
+            for inside, target in self._slices.values():
+                rows = np.flatnonzero(inside[items])
+                p = as_distributions(target[items[rows]].astype(np.float64))
+                prepared.append((rows, Annotators.of(p) if len(rows) else None))
+            self._prepared = items, prepared
+        return self._prepared[1]
 
 
 class PredictionMetric(Rows):

@@ -43,17 +43,43 @@ def brier_decomposition(log_q: np.ndarray, p: np.ndarray) -> BrierParts:
     >>> brier_decomposition(np.log(q), p)  # a class: reliability 1/16, resolution and uncertainty 1/4
     BrierParts(reliability=0.125, resolution=0.5, uncertainty=0.5, within_bin=0.0)
     """
-    n, overall = len(p), p.mean(0)[:, None]
-    q, outcome, start = equal_mass_bins(np.exp(log_q).T, p.T)  # (C, N): a row is a class
-    size = np.diff(start, append=n)
-    q_bin, p_bin = np.add.reduceat(q, start, axis=1) / size, np.add.reduceat(outcome, start, axis=1) / size
-    delta = q - np.repeat(q_bin, size, axis=1)
+    n, bins = len(p), bin_means(log_q, p)
+    reliability, resolution = reliability_and_resolution(bins, p)
+    delta = bins.q - np.repeat(bins.mean_q, bins.size, axis=1)
     return BrierParts(
-        reliability=float((np.square(q_bin - p_bin) @ size).sum() / n),
-        resolution=float((np.square(p_bin - overall) @ size).sum() / n),
+        reliability=reliability,
+        resolution=resolution,
         uncertainty=brier_uncertainty(log_q, p),
-        within_bin=float((delta * (delta - 2 * (outcome - np.repeat(p_bin, size, axis=1)))).sum() / n),
+        within_bin=float((delta * (delta - 2 * (bins.outcome - np.repeat(bins.mean_p, bins.size, axis=1)))).sum() / n),
     )
+
+
+class Bins(NamedTuple):
+    """Each class's items in bins of equal mass by their q."""
+
+    q: np.ndarray  # (C, N) sorted
+    outcome: np.ndarray  # (C, N) their p, ties averaged
+    size: np.ndarray  # (B,) items of each bin
+    mean_q: np.ndarray  # (C, B)
+    mean_p: np.ndarray  # (C, B)
+
+
+def bin_means(log_q: np.ndarray, p: np.ndarray) -> Bins:
+    """The bins of :func:`brier_decomposition`, a row for each class.
+
+    >>> bin_means(np.log([[0.75, 0.25], [0.25, 0.75]]), np.array([[1.0, 0.0], [0.0, 1.0]])).mean_p.tolist()
+    [[0.0, 1.0], [0.0, 1.0]]
+    """
+    q, outcome, start = equal_mass_bins(np.exp(log_q).T, p.T)  # (C, N): a row is a class
+    size = np.diff(np.append(start, len(p)))
+    return Bins(q, outcome, size, np.add.reduceat(q, start, axis=1) / size, np.add.reduceat(outcome, start, axis=1) / size)
+
+
+def reliability_and_resolution(bins: Bins, p: np.ndarray) -> tuple[float, float]:
+    """The two parts of :func:`brier_decomposition` that follow from the means of the bins."""
+    reliability = (np.square(bins.mean_q - bins.mean_p) @ bins.size).sum() / len(p)
+    resolution = (np.square(bins.mean_p - p.mean(0)[:, None]) @ bins.size).sum() / len(p)
+    return float(reliability), float(resolution)
 
 
 def brier_reliability(log_q: np.ndarray, p: np.ndarray) -> float:

@@ -56,8 +56,10 @@ def equal_mass_bins(forecast: np.ndarray, outcome: np.ndarray, bins: int = BINS)
     """
     order = np.argsort(forecast)
     forecast, outcome = np.take_along_axis(forecast, order, -1), np.take_along_axis(outcome, order, -1)
-    tie = np.flatnonzero(np.diff(forecast, prepend=-np.inf))  # where a run of equal forecasts begins, rows laid end to end
-    size = np.diff(tie, append=forecast.size)
+    begins = np.ones(forecast.shape, dtype=bool)
+    np.not_equal(forecast[..., 1:], forecast[..., :-1], out=begins[..., 1:])
+    tie = np.flatnonzero(begins)  # where a run of equal forecasts begins, rows laid end to end
+    size = np.diff(np.append(tie, forecast.size))
     outcome = np.repeat(np.add.reduceat(outcome.ravel(), tie) / size, size).reshape(outcome.shape)
     n = forecast.shape[-1]
     bins = min(bins, n)
@@ -129,16 +131,28 @@ def smooth_ece(log_q: np.ndarray, p: np.ndarray) -> float:
     (0.0, 0.2)
     """
     confidence, correct = top_label(log_q, p)
-    residual = confidence - correct
+    return smooth_gap(confidence, confidence - correct)
+
+
+def smooth_gap(confidence: np.ndarray, residual: np.ndarray) -> float:
+    """:func:`smooth_ece` of (N,) confidences and their residuals: at the width that is equal to the value.
+
+    >>> round(smooth_gap(np.full(4, 0.8), np.full(4, -0.2)), 6)  # always right at 80 %
+    0.2
+    """
     on_grid = cache(partial(_on_grid, confidence, residual))  # most widths share a grid
-    lower, upper = 0.0, 1.0
+    lower, upper, found = 0.0, 1.0, None
     for _ in range(10):
         width = (lower + upper) / 2
-        if width < 0.001 or width < _smoothed(on_grid(_intervals(width)), width):
+        if width < 0.001:
+            lower = width
+            continue
+        value = _smoothed(on_grid(_intervals(width)), width)
+        if width < value:
             lower = width
         else:
-            upper = width
-    return _smoothed(on_grid(_intervals(upper)), upper)
+            upper, found = width, value
+    return _smoothed(on_grid(_intervals(upper)), upper) if found is None else found
 
 
 def smooth_ece_at(confidence: np.ndarray, residual: np.ndarray, width: float) -> float:
@@ -181,7 +195,7 @@ def _on_grid(confidence: np.ndarray, residual: np.ndarray, grid: int) -> np.ndar
     return dct(on_grid, type=1)
 
 
-@lru_cache(maxsize=64)  # the widths of a bisection are few
+@lru_cache(maxsize=256)  # bisections meet at the same widths again and again, 1,023 at most; about 30 kB each
 def _kernel(width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The grid's points, the cosine transform of the kernel on them, and the mesh on which the result is read off."""
     grid = _intervals(width)

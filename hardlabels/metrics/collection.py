@@ -13,6 +13,7 @@ from hardlabels.metrics.brier import brier_reliability, brier_resolution, brier_
 from hardlabels.metrics.calibration import ece_eqmass, ece_votes, smooth_ece
 from hardlabels.metrics.scale import manhattan, wasserstein
 from hardlabels.metrics.scores import hard_acc, kl_to_annotator, soft_brier, soft_nll
+from hardlabels.metrics.together import Annotators, score_together
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,10 @@ def score(logits: npt.ArrayLike, p: npt.ArrayLike, names: Iterable[str] | None =
         if name not in EVERY_METRIC:
             raise InputError(f"metric must be one of {', '.join(EVERY_METRIC)}, got {name!r}")
     log_q, p = as_predictions(logits, p)
-    return {name: float("nan") if log_q is None else EVERY_METRIC[name].function(log_q, p) for name in names}
+    if log_q is None:
+        return dict.fromkeys(names, float("nan"))
+    known = score_together(log_q, Annotators.of(p)) if set(METRICS) <= set(names) else {}
+    return {name: known[name] if name in known else EVERY_METRIC[name].function(log_q, p) for name in names}
 
 
 def as_predictions(logits: npt.ArrayLike, p: npt.ArrayLike) -> tuple[np.ndarray | None, np.ndarray]:
@@ -101,11 +105,28 @@ def as_predictions(logits: npt.ArrayLike, p: npt.ArrayLike) -> tuple[np.ndarray 
     logits, p = np.asarray(logits, dtype=np.float64), np.asarray(p, dtype=np.float64)
     if logits.ndim != 2 or logits.shape != p.shape or not logits.shape[1]:
         raise InputError(f"logits and p must both be items x classes, got shapes {logits.shape} and {p.shape}")
+    p, log_q = as_distributions(p), log_probabilities(logits)
+    return (None if not len(log_q) or np.isnan(log_q).any() else log_q), p
+
+
+def as_distributions(p: np.ndarray) -> np.ndarray:
+    """The (N, C) annotator probabilities themselves, once every row was seen to be a distribution.
+
+    Raises:
+        InputError: names the first row that is none.
+    """
     proper = (p >= 0).all(1) & (np.abs(p.sum(1) - 1) <= 1e-4)  # false for NaN too
     if not proper.all():
         row = int(proper.argmin())
         raise InputError(f"p must have rows of probabilities that sum to 1; row {row} is {p[row].tolist()}")
+    return p
 
+
+def log_probabilities(logits: np.ndarray) -> np.ndarray:
+    """(N, C) float64 logits to log-probabilities, each row by itself; NaN in a row whose logits have NaN or +inf.
+
+    >>> log_probabilities(np.zeros((1, 2))).round(4).tolist()
+    [[-0.6931, -0.6931]]
+    """
     with np.errstate(invalid="ignore"):  # inf - inf; the NaN it gives is the answer
-        log_q = log_softmax(logits, axis=1)
-    return (None if not len(log_q) or np.isnan(log_q).any() else log_q), p
+        return log_softmax(logits, axis=1)

@@ -11,9 +11,9 @@ from scipy.stats import t
 
 from hardlabels.reporting.claims.claim import Verdict
 from hardlabels.reporting.claims.status import STATUSES
-from hardlabels.reporting.claims.subjects import votes_word
 from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import write_votes
 
 BASE, SCALE = "soft", "majority"
 CONTROL = "shuffled_sls"
@@ -119,7 +119,7 @@ def _same(scores: Scores, k: float) -> str:
         side = "below" if d.mean() < 0 else "above"
         agree = lower if d.mean() < 0 else len(d) - lower
         parts.append(f"{method} ends {abs(d.mean()):.4f} nat {side} soft labels ({agree} of {len(d)} seeds)")
-    votes = "all votes" if np.isinf(k) else f"{votes_word(k)} votes per item"
+    votes = "all votes" if np.isinf(k) else f"{write_votes(k)} votes per item"
     return f"With {votes}, {_joined(parts)}."
 
 

@@ -79,7 +79,7 @@ def prepare_explorer(records: Records) -> Explorer | None:
         records: finished runs of one data set and recipe.
     """
     cells = _cells(records)
-    saved = {cell.method: found for cell in cells if (found := predictions_of(FinishedRun(records.folders[cell]))) is not None}
+    saved = {cell.variant: found for cell in cells if (found := predictions_of(FinishedRun(records.folders[cell]))) is not None}
     if not saved:
         return None
     first = next(iter(saved.values()))
@@ -109,12 +109,12 @@ def _cells(records: Records) -> list[Cell]:
     """The runs of the seed and K that most methods have, all votes and low seeds first."""
     groups: dict[tuple[float, int], list[Cell]] = {}
     for cell in records.folders:
-        if "," not in cell.method:
-            groups.setdefault((np.inf if cell.K is None else cell.K, cell.seed), []).append(cell)
+        if not cell.settings:
+            groups.setdefault((cell.votes, cell.seed), []).append(cell)
     if not groups:
         return []
     best = min(groups, key=lambda key: (-len(groups[key]), -key[0], key[1]))
-    return sorted(groups[best], key=lambda cell: method_key(cell.method))
+    return sorted(groups[best], key=lambda cell: method_key(cell.variant))
 
 
 def _percent(table: np.ndarray) -> list[list[int]]:

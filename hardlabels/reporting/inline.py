@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from hardlabels.reporting.answer import Point
 from hardlabels.reporting.claims.claim import Row
-from hardlabels.reporting.claims.subjects import votes_word
 from hardlabels.reporting.figures.style import colour, label
+from hardlabels.runs.spelling import read_method, write_votes
 
 WIDTH, HEIGHT = 480, 270  # narrow, so that letters stay legible on a phone
 LEFT, RIGHT, TOP, BOTTOM = 56, 128, 14, 44
@@ -24,7 +24,7 @@ LANES = (-3.2, 0.0, 3.2)
 
 def ink(method: str) -> str:
     """A method's colour; the dark one of majority labels is the page's own ink, which is light where the page is dark."""
-    return "var(--ink)" if method.partition(",")[0] == "majority" else colour(method)
+    return "var(--ink)" if read_method(method).name == "majority" else colour(method)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def headline(points: Sequence[Point]) -> Markup:
     for tick in ticks(frame.low, frame.high):
         parts.append(_line(LEFT, frame.y(tick), WIDTH - RIGHT, frame.y(tick), "grid"))
         parts.append(_text(LEFT - 8, frame.y(tick) + 4, f"{tick:.{digits}f}", "end"))
-    parts += [_text(frame.x(k), HEIGHT - BOTTOM + 18, votes_word(k), "middle") for k in frame.ks]
+    parts += [_text(frame.x(k), HEIGHT - BOTTOM + 18, write_votes(k), "middle") for k in frame.ks]
     parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, "votes per item in training", "middle"))
     upright = '<text transform="translate(12 {:.1f}) rotate(-90)" text-anchor="middle">soft NLL (nat)</text>'
     parts.append(Markup(upright).format((TOP + HEIGHT - BOTTOM) / 2))
@@ -94,7 +94,7 @@ def _curve(frame: Frame, points: Sequence[Point]) -> Markup:
     path = " ".join(f"{x:.1f},{frame.y(point.mean):.1f}" for x, point in places)
     parts = [Markup('<polyline points="{}" style="stroke:{}" class="curve"/>').format(path, shade)]
     for x, point in places:
-        words = f"{label(point.method)}, {votes_word(point.K)} votes: {point.mean:.4f}, {point.n} seeds"
+        words = f"{label(point.method)}, {write_votes(point.K)} votes: {point.mean:.4f}, {point.n} seeds"
         whisker = Markup('<line x1="{0:.1f}" x2="{0:.1f}" y1="{1:.1f}" y2="{2:.1f}" style="stroke:{3}" class="whisker"/>')
         dot = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="4" style="fill:{}"><title>{}</title></circle>')
         parts += [whisker.format(x, frame.y(point.low), frame.y(point.high), shade)]

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 from hardlabels.console import complain
 from hardlabels.diagnostics.probe import OF_IMAGES
 from hardlabels.errors import InputError, printable
+from hardlabels.reporting.drawing import Drawing, draw, write_drawing
+from hardlabels.reporting.table_files import write_table
 from hardlabels.reporting.tables import Table
 from hardlabels.reporting.tables.saved import source_at_hand
-from hardlabels.reporting.write import Drawing, draw, write_drawing, write_table
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import Records
 

@@ -17,17 +17,18 @@ from markupsafe import Markup, escape
 from hardlabels.reporting.answer import Answer
 from hardlabels.reporting.claims.claim import Verdict
 from hardlabels.reporting.claims.rules import Rules
-from hardlabels.reporting.claims.sentences import number
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, legend
+from hardlabels.reporting.drawing import Drawing
 from hardlabels.reporting.explorer import Explorer
 from hardlabels.reporting.inline import headline, strips
+from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.reporting.primary import PrimaryResult
 from hardlabels.reporting.primary_table import HEADS, outcome_words
 from hardlabels.reporting.provenance import Fact
+from hardlabels.reporting.table_files import cell_text
 from hardlabels.reporting.tables import Table
 from hardlabels.reporting.tables.table import Line
 from hardlabels.reporting.verdicts_by_data import VerdictMatrix
-from hardlabels.reporting.write import Drawing, cell_text
 from hardlabels.runs.quantity import CHECKPOINTS
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -200,7 +201,7 @@ def render(page: Page) -> str:
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(number=number, with_numbers=with_numbers, apart=apart, commands=commands)
-    environment.filters["p"] = lambda value: "–" if value is None else f"{value:.3g}"
+    environment.filters["p"] = p_value
     environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend, epochs=EPOCHS)
     environment.globals.update(primary_heads=HEADS, outcome_words=outcome_words, headline=headline, strips=strips)
     script = (TEMPLATES / "explorer.js").read_text()

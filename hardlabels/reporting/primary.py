@@ -25,9 +25,9 @@ from hardlabels.reporting.claims.design import Design
 from hardlabels.reporting.claims.quantities import higher_is_better, label_of
 from hardlabels.reporting.claims.rules import SAME_SCALE, Margin, Rules
 from hardlabels.reporting.claims.status import EPOCHS, WORDS, Status
-from hardlabels.reporting.claims.subjects import votes_word
 from hardlabels.reporting.primary_plan import SCALE, Family, Primary, Question
 from hardlabels.runs.quantity import CHECKPOINTS, Quantity
+from hardlabels.runs.spelling import write_votes
 from hardlabels.statistics.holm import holm
 from hardlabels.statistics.power import Criterion, smallest_effect
 from hardlabels.statistics.resampled import resampled_test
@@ -175,7 +175,7 @@ def _outcomes(
         outcome = Outcome(
             label_of(family.quantity),
             family.claim,
-            votes_word(family.K),
+            write_votes(family.K),
             method,
             EPOCHS[checkpoint],
             test.n,
@@ -217,7 +217,7 @@ def _as_a_whole(family: Sequence[Outcome]) -> str:
 def _claim_words(primary: Primary, family: Family) -> str:
     claimed = "the same as" if family.claim == "same" else f"{family.claim} than"
     other = "" if family.quantity == primary.quantity else f" in {label_of(family.quantity)}"
-    return f"{', '.join(family.methods)} {claimed} {primary.against}{other}, K = {votes_word(family.K)}"
+    return f"{', '.join(family.methods)} {claimed} {primary.against}{other}, K = {write_votes(family.K)}"
 
 
 def _scale(family: Family) -> Quantity:

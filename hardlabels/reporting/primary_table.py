@@ -5,10 +5,10 @@ import io
 from dataclasses import fields
 from pathlib import Path
 
-from hardlabels.reporting.claims.sentences import number
 from hardlabels.reporting.claims.status import WORDS
+from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.reporting.primary import Outcome, PrimaryResult
-from hardlabels.runs.files import write_text
+from hardlabels.runs.writing import write_text
 
 HEADS = (
     "outcome",
@@ -43,8 +43,8 @@ def outcome_words(outcome: Outcome) -> list[str]:
         number(outcome.difference, signed=True),
         f"[{number(outcome.low, signed=True)}, {number(outcome.high, signed=True)}]",
         margin,
-        f"{outcome.p:.3g}",
-        f"{outcome.p_corrected:.3g}",
+        p_value(outcome.p),
+        p_value(outcome.p_corrected),
         status + direction,
         seen,
     ]

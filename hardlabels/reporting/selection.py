@@ -1,4 +1,4 @@
-"""Selected on the very items that are scored? Then part of the value is luck, and what is left without it stands beside it.
+"""How much of a value is luck, because the epoch was selected on the same items that are scored.
 
 Under the protocol ``paper`` a run keeps the epoch with the lowest soft NLL on its evaluation items. The value at the epoch that
 the *other* seeds' curves choose has no such luck (:mod:`hardlabels.statistics.optimism` says how to read it).
@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.quantity import history_column
 from hardlabels.runs.records import Records
 from hardlabels.statistics.optimism import leave_one_seed_out
 
-MONITORED, SELECTED_APART = "evaluate/soft_nll", "select/soft_nll"
+MONITORED, SELECTED_APART = (history_column(part, "soft_nll") for part in ("evaluate", "select"))
 
 
 def curves(path: Path) -> Mapping[str, np.ndarray]:
@@ -38,8 +39,8 @@ def unselected(records: Records, method: str, k: float, name: str, slice: str = 
     """
     if records.checkpoint != "best":
         return {}
-    column = f"evaluate/{name}" if slice == "full" else f"evaluate/{slice}/{name}"
-    found = {seed: curves(path) for seed, path in records.paths_of.get((method, k), {}).items()}
+    column = history_column("evaluate", name, slice)
+    found = {cell.seed: curves(path) for cell, path in records.runs.get((method, k), {}).items()}
     if len(found) < 2 or any(SELECTED_APART in one or not {MONITORED, column} <= set(one) for one in found.values()):
         return {}
     monitored, values = ({seed: one[key].tolist() for seed, one in found.items()} for key in (MONITORED, column))

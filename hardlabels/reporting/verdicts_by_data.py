@@ -11,9 +11,9 @@ from rich.table import Table as Lines
 
 from hardlabels.reporting.claims.claim import Claim, Verdict
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, legend
-from hardlabels.reporting.write import markdown
-from hardlabels.runs.files import write_text
+from hardlabels.reporting.table_files import markdown
 from hardlabels.runs.quantity import CHECKPOINTS
+from hardlabels.runs.writing import write_text
 
 TITLE = "Verdicts over data sets"
 ORDER = " and ".join(EPOCHS[checkpoint] for checkpoint in CHECKPOINTS)

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hardlabels.errors import InputError
-from hardlabels.runs.files import write_atomically
 from hardlabels.runs.steps import as_steps, from_steps
+from hardlabels.runs.writing import write_atomically
 from hardlabels.sources.download import cache_folder
 from hardlabels.votes.arrays import UNPACKED_BYTES, UNPACKED_RATIO, UNREADABLE_ZIP
 

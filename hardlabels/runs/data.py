@@ -3,7 +3,7 @@
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from omegaconf import DictConfig, OmegaConf
 
@@ -20,6 +20,37 @@ def load_source(data: str) -> Source:
     return build("data", settings, Source)
 
 
+class Content(NamedTuple):
+    """What a run was trained on, by digests.
+
+    Attributes:
+        data: of the items and votes.
+        encoder: of the frozen encoder's weights; None where there is none.
+    """
+
+    data: str
+    encoder: str | None = None
+
+
+def write_content(data: str, encoder: str | None) -> str:
+    """Both digests in one word, as ``fingerprint.json`` has them.
+
+    >>> write_content("25b3", None), write_content("25b3", "7f01")
+    ('25b3', '25b3+7f01')
+    """
+    return data if encoder is None else f"{data}+{encoder}"
+
+
+def read_content(text: str) -> Content:
+    """The inverse of :func:`write_content`.
+
+    >>> read_content("25b3+7f01"), read_content("25b3")
+    (Content(data='25b3', encoder='7f01'), Content(data='25b3', encoder=None))
+    """
+    data, _, encoder = text.partition("+")
+    return Content(data, encoder or None)
+
+
 def content_of_own_files(cfg: DictConfig) -> str | None:
     """The fingerprint of the user's own files, which may have changed under the same name: data, and the weights of an encoder.
 
@@ -30,7 +61,7 @@ def content_of_own_files(cfg: DictConfig) -> str | None:
     if cfg.data.get("_target_") != OWN and encoder is None:
         return None
     data = load_source(OmegaConf.to_yaml(cfg.data, resolve=True)).fingerprint
-    return data if encoder is None else f"{data}+{encoder}"
+    return write_content(data, encoder)
 
 
 def own_encoder(model: DictConfig) -> str | None:

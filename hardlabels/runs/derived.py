@@ -19,6 +19,7 @@ from scipy.special import entr
 from hardlabels.metrics import score
 from hardlabels.metrics.baselines import oracle
 from hardlabels.metrics.temperature import cross_fitted, fit_temperature
+from hardlabels.runs.quantity import REFERENCES, Quantity
 from hardlabels.votes import SLICES
 from hardlabels.votes.arrays import read_arrays
 
@@ -40,7 +41,7 @@ def derived_numbers(result: dict[str, Any], predictions: Path) -> Iterator[Numbe
         predictions: ``predictions.npz``; nothing comes of a run that has none.
     """
     lacking = [name for name in ("soft_nll_t", "ece_votes") if name not in result["last"].get("full", {})]
-    references = [name for name in ("prior", "oracle") if name not in result]
+    references = [name for name in REFERENCES if name not in result]
     if not predictions.is_file() or not (references or lacking):
         return
     saved = read_arrays(predictions)
@@ -55,7 +56,7 @@ def derived_numbers(result: dict[str, Any], predictions: Path) -> Iterator[Numbe
     found = _without_network(p.tobytes(), p.shape, tuple(result.get("items", {}).items())) if references and len(p) else {}
     for name in references:
         for part, metrics in found.get(name, {}).items():
-            yield from ((part, "best", f"{name}/{metric}", value) for metric, value in metrics.items())
+            yield from ((part, "best", Quantity(metric, name).column, value) for metric, value in metrics.items())
 
 
 @lru_cache(maxsize=32)

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
@@ -12,11 +12,12 @@ import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.errors import InputError
-from hardlabels.runs.files import write_atomically, write_json, write_text
+from hardlabels.runs.data import Content, read_content
 from hardlabels.runs.identity import deciding_part, fingerprint
 from hardlabels.runs.lock import holder
 from hardlabels.runs.reading import read_json, read_settings, read_table
 from hardlabels.runs.training.divergence import why_failed
+from hardlabels.runs.writing import write_atomically, write_json, write_text
 
 ABSENT = object()
 FORMAT = 2
@@ -46,7 +47,7 @@ class RunDirectory:
         return self.done.is_file()
 
     def failure(self) -> str | None:
-        """Why a run that looks finished is none, by its result: it diverged, or the file is damaged. None where it is one."""
+        """Why a run with a ``done`` file has no usable result: it diverged, or the file is damaged. None where it has one."""
         if not self.is_done():
             return None
         try:
@@ -55,7 +56,7 @@ class RunDirectory:
             return str(error)
 
     def read_result(self, keys: Sequence[str] = ()) -> dict[str, Any]:
-        """``result.json``, which has these keys, and numbers where they are looked for first."""
+        """Read ``result.json``; refuse one that lacks these keys, or that has no metrics by slice at a checkpoint."""
         result: dict[str, Any] = read_json(self.result, keys)
         for checkpoint in ("best", "last"):
             metrics = entry.get("full", {}) if isinstance(entry := result.get(checkpoint, {}), dict) else None
@@ -64,11 +65,11 @@ class RunDirectory:
         return result
 
     def has_result(self) -> bool:
-        """Whether everything was written, and is a result."""
+        """Whether everything was written and the result is usable: the run did not diverge, the file is not damaged."""
         return self.is_done() and self.failure() is None
 
     def first_error(self) -> str:
-        """Why it is not finished, in one line: who is at it, or the first line of what stopped it."""
+        """Why the run is not finished, in one line: who is training it now, or the first line of the error that stopped it."""
         if (who := holder(self.lock)) is not None:
             return f"being written by {who}"
         if (failure := self.failure()) is not None:
@@ -92,7 +93,7 @@ class RunDirectory:
             # An older version left out settings that decide the result, such as gradient clipping; the whole of it is here.
             recorded = {**deciding_part(read_settings(self.config)), **recorded}
         changes = differences(recorded, training)
-        if data is not None and not f"{saved['data']}+".startswith(f"{data}+"):
+        if data is not None and not _same_content(read_content(str(saved["data"])), read_content(data)):
             changes.append(f"the data's content: {_short(saved['data'])} there, {_short(data)} now")
         if changes:
             raise InputError(
@@ -109,14 +110,21 @@ class RunDirectory:
         write_json(self.identity, identity)
         self.error.unlink(missing_ok=True)
 
-    def write_history(self, rows: list[dict[str, float]]) -> None:
-        """Metrics by epoch as CSV, one row an epoch."""
-        text = io.StringIO()
+    def write_history(self, rows: Sequence[Mapping[str, float]], lines: list[str] | None = None) -> None:
+        """Write the metrics by epoch as CSV, one row per epoch.
+
+        Args:
+            rows: of all epochs so far.
+            lines: the lines that an earlier call has written, header first; the rows that are not among them are added. A run
+                passes the same list after every epoch, so that each number is formatted once.
+        """
+        lines = [] if lines is None else lines
         columns = list(dict.fromkeys(key for row in rows for key in row))
-        writer = csv.DictWriter(text, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        write_text(self.history, text.getvalue())
+        header = _csv_line(columns)
+        if lines[:1] != [header]:
+            lines[:] = [header]
+        lines += [_csv_line([row.get(name, "") for name in columns]) for row in rows[len(lines) - 1 :]]
+        write_text(self.history, "".join(lines))
 
     def read_history(self, columns: Sequence[str] = ()) -> list[dict[str, float]]:
         """The rows of ``history.csv``, numbers as numbers; refuses a row without these columns."""
@@ -132,13 +140,24 @@ class RunDirectory:
         write_text(self.done, "")
 
 
+def _same_content(saved: Content, now: Content) -> bool:
+    """Whether a run was trained on this. An encoder that is not known yet is no difference."""
+    return saved == now or (saved.data == now.data and now.encoder is None)
+
+
+def _csv_line(values: Sequence[object]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(values)
+    return text.getvalue()
+
+
 def _short(content: object) -> str:
-    """The head of each hash: data, and the encoder of texts."""
-    return " + ".join(part[:12] for part in str(content).split("+"))
+    """The head of each digest: that of the data, and that of the encoder."""
+    return " + ".join(part[:12] for part in read_content(str(content)) if part is not None)
 
 
 def differences(old: Any, new: Any, where: str = "") -> list[str]:
-    """Each setting that differs. One that is absent was not given: it has its default."""
+    """One line for each setting that differs. A setting that is absent was not given, so it has its default."""
     if {type(old), type(new)} <= {dict, type(ABSENT)}:
         old, new = ({} if value is ABSENT else value for value in (old, new))
         keys = dict.fromkeys([*old, *new])

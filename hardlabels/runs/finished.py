@@ -11,7 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.data import load_source
+from hardlabels.runs.data import load_source, read_content
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.reading import read_config, read_json
 from hardlabels.sources.source import Source
@@ -59,7 +59,7 @@ class FinishedRun:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of configuration and data."""
+        """The digest of its configuration and data."""
         return self._json(self.directory.identity)["fingerprint"]
 
     @cached_property
@@ -90,12 +90,12 @@ class FinishedRun:
 
     @cached_property
     def source(self) -> Source:
-        """The data it was trained on, loaded again: refused when their content is another one now."""
+        """The data it was trained on, loaded again; refused when their content has changed since."""
         settings = self.cfg.data
         if "root" in settings and os.environ.get("HARDLABELS_DATA"):  # where the data are is a matter of this machine
             settings = OmegaConf.merge(settings, {"root": os.environ["HARDLABELS_DATA"]})
         source = load_source(OmegaConf.to_yaml(settings))
-        expected = self._json(self.directory.identity)["data"].split("+")[0]  # behind it: the encoder
+        expected = read_content(self._json(self.directory.identity)["data"]).data
         if source.fingerprint != expected:
             raise InputError(
                 f"{self.path} was trained on other data: fingerprint {expected[:12]} there, {source.fingerprint[:12]} now"
@@ -111,7 +111,7 @@ class FinishedRun:
         expected = self._json(self.directory.identity)["data"]
         if content != expected:
             raise InputError(
-                f"{self.path} was trained with another encoder: {expected[-64:][:12]} there, {content[-64:][:12]} now"
+                f"{self.path} was trained with another encoder: {_last_digest(expected)} there, {_last_digest(content)} now"
             )
         return source
 
@@ -165,3 +165,9 @@ class FinishedRun:
 
     def _json(self, path: Path) -> Any:
         return read_json(path, kind=list if path == self.directory.environment else dict)
+
+
+def _last_digest(content: str) -> str:
+    """The head of the encoder's digest, or of the data's where there is no encoder."""
+    data, encoder = read_content(content)
+    return (encoder or data)[:12]

@@ -15,7 +15,7 @@ NUMBERS = 4
 
 
 def stamp_of(path: Path) -> str:
-    """Changes when the run's numbers may have: times and sizes of its files, and what is derived from them."""
+    """A text that changes whenever a run's numbers may have: times and sizes of its files, and what is derived from them."""
     marks: list[str] = []
     with suppress(FileNotFoundError), os.scandir(path / "diagnostics") as entries:
         marks = sorted(f"{entry.name}:{(s := entry.stat()).st_mtime_ns}:{s.st_size}" for entry in entries)

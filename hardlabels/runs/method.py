@@ -56,7 +56,7 @@ class Method:
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """As fingerprints have it, which are older than the datamodule's place in the configuration.
+        """The method as fingerprints have it: they are older than the datamodule's place in the configuration.
 
         >>> Method("sls", DATAMODULE, "hardlabels.delivery.sls.SLS", {"hold": 1}).recorded
         {'name': 'sls', '_target_': 'hardlabels.delivery.sls.SLS', 'hold': 1}

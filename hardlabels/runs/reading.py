@@ -68,7 +68,7 @@ def _plain_yaml(path: Path, parse: Callable[[str], Any]) -> Any:
 
 
 def read_table(path: Path, columns: Sequence[str] = ()) -> list[dict[str, float]]:
-    """``history.csv``: one row an epoch, numbers as numbers, without the empty cells; epochs 0, 1, 2, ...
+    """``history.csv``: one row per epoch, numbers as numbers, without the empty cells; epochs 0, 1, 2, ...
 
     Args:
         path: the file.

@@ -1,4 +1,4 @@
-"""Finished runs as one long table: one row a number, read in one pass over the run folders."""
+"""Finished runs as one long table: one row per number, read in one pass over the run folders."""
 
 import json
 import lzma
@@ -17,18 +17,16 @@ from hardlabels.runs.archive import archives, recipe_of, unpacked
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.derived import derived_numbers
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.files import write_atomically
 from hardlabels.runs.kept_records import CACHE, load_cache, stamp_of
-from hardlabels.runs.quantity import CHECKPOINTS, TIMELESS, Quantity
+from hardlabels.runs.quantity import CHECKPOINTS, REFERENCES, Quantity, read_probed
 from hardlabels.runs.studies.study import Study
 from hardlabels.runs.training.divergence import DivergenceError, why_failed
-from hardlabels.votes import SLICES
+from hardlabels.runs.writing import write_atomically
 
 COLUMNS = ["study", "data", "recipe", "method", "K", "seed", "slice", "checkpoint", "name", "value"]
 PAIR_COLUMNS = [
     "probe", "data", "recipe", "method_a", "method_b", "K_a", "K_b", "seed_a", "seed_b", "slice", "checkpoint", "name", "value",
 ]  # fmt: skip
-VIEWS = (*SLICES, "truth")
 
 Row = tuple[str, str, str, float | None]  # slice, checkpoint, name, value
 CellKey = tuple[str, str, str, float]  # name, slice, method, K
@@ -83,24 +81,24 @@ class Records:
         return found
 
     @cached_property
-    def references(self) -> dict[CellKey, list[tuple[int, float]]]:
-        """The part of ``by_cell`` about predictions that no network made: the class shares, and the annotators' own."""
-        return {key: rows for key, rows in self.by_cell.items() if key[0].startswith(("prior/", "oracle/"))}
+    def runs(self) -> dict[tuple[str, float], dict[Cell, Path]]:
+        """(method, K) to the finished runs and their folders; method and K as in ``table``."""
+        found: dict[tuple[str, float], dict[Cell, Path]] = {}
+        for cell, path in self.folders.items():
+            found.setdefault((cell.variant, cell.votes), {})[cell] = path
+        return found
 
     @cached_property
-    def paths_of(self) -> dict[tuple[str, float], dict[int, Path]]:
-        """(method, K) to the folder of each finished seed."""
-        found: dict[tuple[str, float], dict[int, Path]] = {}
-        for cell, path in self.folders.items():
-            found.setdefault((cell.method, np.inf if cell.K is None else float(cell.K)), {})[cell.seed] = path
-        return found
+    def references(self) -> dict[CellKey, list[tuple[int, float]]]:
+        """The part of ``by_cell`` about predictions that no network made: the class shares, and the annotators' own."""
+        return {key: rows for key, rows in self.by_cell.items() if Quantity.from_column(key[0]).probe in REFERENCES}
 
     @cached_property
     def seen(self) -> pd.DataFrame:
         """The rows of ``table`` at the checkpoint, and those of quantities that have none."""
         here = self.table["checkpoint"] == self.checkpoint
-        timeless = self.table["name"].str.startswith(tuple(f"{probe}/" for probe in TIMELESS))
-        return self.table[here | timeless.astype(bool)]
+        timeless = [name for name in self.table["name"].unique() if Quantity.from_column(name).timeless]
+        return self.table[here | self.table["name"].isin(timeless)]
 
     @cached_property
     def seen_pairs(self) -> pd.DataFrame:
@@ -170,13 +168,13 @@ def pair_files(place: Path) -> list[Path]:
 
 
 def read_pair_file(file: Path) -> dict[str, Any]:
-    """The content of one of them."""
+    """The content of a file that :func:`pair_files` gives."""
     content = file.read_bytes()
     return json.loads(lzma.decompress(content) if file.suffix == ".xz" else content)
 
 
 def run_rows(directory: RunDirectory) -> Iterator[Row]:
-    """The numbers of one run: ``result.json``, what it lacks and its predictions give, then its probes.
+    """The numbers of one run: those of ``result.json``, those that only its predictions give, then those of its probes.
 
     Raises:
         DivergenceError: when the run diverged.
@@ -191,7 +189,7 @@ def run_rows(directory: RunDirectory) -> Iterator[Row]:
         for view, metrics in result[checkpoint].items():
             if view != "epoch":
                 scores += [(view, checkpoint, name, value) for name, value in metrics.items()]
-    for reference in ("prior", "oracle"):
+    for reference in REFERENCES:
         for view, metrics in result.get(reference, {}).items():
             yield from ((view, "best", Quantity(name, reference).column, value) for name, value in metrics.items())
     scores += derived_numbers(result, directory.predictions)
@@ -199,7 +197,7 @@ def run_rows(directory: RunDirectory) -> Iterator[Row]:
     for file in sorted(directory.path.glob("diagnostics/*.json")):
         saved = json.loads(file.read_text())
         probe, checkpoint = _measured(saved, file)
-        yield from ((view, checkpoint, f"{probe}/{name}", value) for view, name, value in _numbers(saved["values"]))
+        yield from ((view, checkpoint, Quantity(name, probe).column, value) for view, name, value in _numbers(saved["values"]))
 
 
 def _tempered_kl(scores: Iterable[Row]) -> Iterator[Row]:
@@ -213,7 +211,7 @@ def _tempered_kl(scores: Iterable[Row]) -> Iterator[Row]:
 
 def _with_archives(places: Sequence[str | Path], wanted: Sequence[Cell] | None) -> Iterator[Path]:
     """The places that exist, each followed by its archives, unpacked; those that can hold a wanted cell."""
-    names = None if wanted is None else {(cell.data, cell.recipe) for cell in wanted}
+    names = None if wanted is None else {(cell.data, cell.tagged_recipe) for cell in wanted}
     for place in (Path(place) for place in places if Path(place).is_dir()):
         yield place
         for file in archives(place):
@@ -237,8 +235,7 @@ def _read_place(place: Path, folders: dict[Cell, Path]) -> tuple[pd.DataFrame, d
         if not directory.is_done():
             failures[path] = f"not finished: {directory.first_error()}"
             continue
-        k = np.inf if cell.K is None else float(cell.K)
-        head = (folder, stamps[folder], cell.data, cell.recipe, cell.method, k, cell.seed)
+        head = (folder, stamps[folder], cell.data, cell.tagged_recipe, cell.variant, cell.votes, cell.seed)
         try:
             rows += [(*head, *row) for row in run_rows(directory)]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -271,8 +268,8 @@ def _measured(saved: dict[str, Any], file: Path) -> tuple[str, str]:
 def _numbers(values: dict[str, Any]) -> Iterator[tuple[str, str, float | None]]:
     for key, value in values.items():
         if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-            head, _, rest = key.partition("/")
-            yield (head, rest, value) if head in VIEWS and rest else ("full", key, value)
+            name, view = read_probed(key)
+            yield view, name, value
 
 
 def _read_pairs(file: Path) -> pd.DataFrame:
@@ -280,14 +277,13 @@ def _read_pairs(file: Path) -> pd.DataFrame:
     probe, checkpoint = _measured(saved, file)
     for pair in saved["pairs"]:
         a, b = Cell.from_folder(pair["a"]), Cell.from_folder(pair["b"])
-        ks = [np.inf if cell.K is None else float(cell.K) for cell in (a, b)]
-        head = (probe, a.data, a.recipe, a.method, b.method, *ks, a.seed, b.seed)
+        head = (probe, a.data, a.tagged_recipe, a.variant, b.variant, a.votes, b.votes, a.seed, b.seed)
         rows += [(*head, view, checkpoint, name, value) for view, name, value in _numbers(pair["values"])]
     return pd.DataFrame(rows, columns=PAIR_COLUMNS).astype({"value": float})
 
 
 def _among(pairs: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
-    known = {(cell.data, cell.recipe, cell.method, np.inf if cell.K is None else float(cell.K), cell.seed) for cell in cells}
+    known = {(cell.data, cell.tagged_recipe, cell.variant, cell.votes, cell.seed) for cell in cells}
     sides = [pairs[["data", "recipe", f"method_{s}", f"K_{s}", f"seed_{s}"]].itertuples(index=False, name=None) for s in "ab"]
     keep = [a in known and b in known for a, b in zip(*sides, strict=True)]
     return pairs[np.array(keep, dtype=bool)].drop_duplicates(PAIR_COLUMNS[:-1]).reset_index(drop=True)

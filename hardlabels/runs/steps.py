@@ -1,6 +1,6 @@
 """Rounded logits in an archive: whole numbers of steps, low bytes and high bytes apart. Nothing is lost.
 
-Compact records have logits that are multiples of 1/128 with the last class at 0, as float16 (:mod:`~hardlabels.runs.compact`). xz
+Compact records have logits that are multiples of 1/128 with the last class at 0, as float16 (:mod:`hardlabels.publish`). xz
 makes little of these: a float's exponent and digits mix in every pair of bytes. As whole numbers of steps, without the last
 class, all low bytes first and all high bytes after them, the same logits take a fifth fewer bytes. An archive holds them so, and
 whoever reads it gets the arrays as they were, but for the sign of a logit of 0.

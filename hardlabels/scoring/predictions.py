@@ -18,6 +18,9 @@ from hardlabels.votes.formats.text import TextTable, header_names
 from hardlabels.votes.matrix import refuse_rows
 from hardlabels.votes.names import check_class_names
 
+OWN = ("id", "predicted", "entropy", "expected_disagreement")
+"""The columns that ``hardlabels predict`` writes beside the classes; with a "_" behind it where a class has that name."""
+
 
 @dataclass(frozen=True)
 class Predictions:
@@ -145,6 +148,18 @@ def _checked(ids: list[str] | None, path: Path) -> list[str] | None:
 # ---- csv ----
 
 
+def beside_the_classes(names: Sequence[str]) -> tuple[int, ...]:
+    """The places of what ``hardlabels predict`` writes beside ids and probabilities; none in a table of anybody else.
+
+    >>> beside_the_classes(["id", "predicted", "cat", "dog", "entropy", "expected_disagreement"])
+    (1, 4, 5)
+    >>> beside_the_classes(["id", "cat", "entropy"])
+    ()
+    """
+    ours = [*names[:2], *names[-2:]] if len(names) > len(OWN) else []
+    return (1, len(names) - 2, len(names) - 1) if tuple(name.removesuffix("_") for name in ours) == OWN else ()
+
+
 def _read_csv(path: Path, id_column: str | None, task: str | None, classes: Sequence[str], items: int) -> Predictions:
     """Numbers, ids and texts of a csv, column by column."""
     text = TextTable(path)
@@ -167,7 +182,10 @@ def _read_csv(path: Path, id_column: str | None, task: str | None, classes: Sequ
     ids: list[str] | None = None
     table: dict[str, np.ndarray] = {}
     texts: dict[str, Sequence[str]] = {}
+    beside = beside_the_classes(names) if named else ()
     for place, name in enumerate(names):
+        if place in beside:
+            continue
         cells = [row[place].strip() for row in rows.values()]
         values = [number(cell) for cell in cells]
         wrong = values.index(None) if None in values else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.sources.features import ID_COLUMNS
-from hardlabels.votes.formats.cleaning import last_part
+from hardlabels.votes.formats.cleaning import shorten_id
 from hardlabels.votes.formats.columns import find_columns
 from hardlabels.votes.formats.document import need_dict, read_json, read_lines
 from hardlabels.votes.formats.named import Options
@@ -65,8 +65,8 @@ def codes_of(values: Sequence[str]) -> np.ndarray:
 
 def _by_item(setting: str, column: str, ids: Sequence[str], table: Table) -> list[str]:
     values: dict[str, str] = {}
-    short = table.options is not None and "urls" in table.options.clean  # the votes' ids are the last parts then
-    for name, value in ((last_part(name) if short else name, value) for name, value in _values(table, column)):
+    asked = table.options.clean if table.options else ()  # the votes' ids may be shorter than those of their file
+    for name, value in ((shorten_id(name, asked), value) for name, value in _values(table, column)):
         if value and values.setdefault(name, value) != value:
             both = f"{values[name]!r:.60} and {value!r:.60}"
             raise InputError(

@@ -10,31 +10,14 @@ import numpy as np
 from hardlabels.console import say
 from hardlabels.errors import InputError, printable
 from hardlabels.sources.attributes import Table, codes_of, item_values
-from hardlabels.sources.digests import LARGE
 from hardlabels.sources.equal import CHOICES, keep_apart
-from hardlabels.sources.features import feature_statistics, read_features
-from hardlabels.sources.folder import (
-    FITS,
-    FORMATS,
-    LARGEST,
-    MODES,
-    SMALLEST,
-    channel_statistics,
-    free_memory,
-    image_names,
-    read_images,
-)
-from hardlabels.sources.mapped import map_images, mapped_statistics
+from hardlabels.sources.own_items import ItemSettings, read_images_of, read_rows_of
 from hardlabels.sources.own_split import read_split
-from hardlabels.sources.pairing import choose_items, listed
-from hardlabels.sources.sentences import read_texts
+from hardlabels.sources.pairing import listed
 from hardlabels.sources.source import Source
 from hardlabels.votes.formats import NamedVotes, Options, Wording, read
 from hardlabels.votes.formats.cleaning import check_choices
 from hardlabels.votes.summary import repeated_items
-
-EXTRA = ("error", "ignore")
-STORAGES = ("auto", "memory", "disk")
 
 
 def what_was_read(table: NamedVotes, votes: Path) -> str:
@@ -118,8 +101,8 @@ def files(
             the disk for 1 GiB of pixels or more, and for what would fill half of the free memory.
         extra: ``error`` refuses items without votes, ``ignore`` leaves them out.
         missing: ``error`` refuses votes on items that are not there, ``ignore`` leaves them out.
-        clean: what of the votes is to be put right: some of ``empty``, ``rejected``, ``duplicates``, ``variants``, ``urls``, as
-            :mod:`hardlabels.votes.formats.cleaning` says. What was done is said.
+        clean: what of the votes is to be put right: some of ``empty``, ``rejected``, ``duplicates``, ``variants``, ``urls``,
+            ``uploads``, as :mod:`hardlabels.votes.formats.cleaning` says. What was done is said.
         ordered: whether the classes are a scale, in their order.
         split: your own split: a column, or a file of ids; see :func:`~hardlabels.sources.own_split.read_split`. None draws one.
         group: a column (of the items or of the votes) whose equal values keep items on one side of the split: a user, a premise.
@@ -129,20 +112,12 @@ def files(
     Raises:
         InputError: a file that cannot be read, or votes and items that are not of the same items: all of them listed.
     """
-    _check_settings(
-        size=size,
-        fit=fit,
-        channels=channels,
-        crop=crop,
-        crop_padding=crop_padding,
-        storage=storage,
-        extra=extra,
-        missing=missing,
-        equal=equal,
-    )
+    how = ItemSettings(size, fit, channels, crop, crop_padding, storage, extra, missing)
+    how.check()
+    if equal not in CHOICES:
+        raise InputError(f"data.equal must be {', '.join(CHOICES[:-1])} or {CHOICES[-1]}, got {equal!r}")
     votes_path, items_path = _find("votes", votes), _find("items", items)
     wording = Wording("python -m hardlabels.train data=files", prefix="data.", joint="=")
-    wording = replace(wording, command=wording.propose(votes=str(votes), items=str(items)))
     options = Options(
         task=task,
         worker=worker,
@@ -150,7 +125,7 @@ def files(
         classes=None if classes is None else tuple(classes),
         ordered=ordered,
         clean=check_choices([clean] if isinstance(clean, str) else clean, "data.clean"),
-        wording=wording,
+        wording=replace(wording, command=wording.propose(votes=str(votes), items=str(items))),
     )
     table = read(votes_path, format, options)
     if table.votes.num_classes < 2:
@@ -159,27 +134,12 @@ def files(
         )
     say(printable(what_was_read(table, votes_path)))
     if items_path.is_dir() and text is None:
-        names = image_names(items_path)
-        if not names:
-            raise InputError(f"{items_path}: expected images ({', '.join(FORMATS)}), found none")
-        table, places = choose_items(table, votes_path, items_path, names, extra, missing, images=True)
-        chosen = [names[place] for place in places]
-        inputs, mean, std = _pixels(items_path, chosen, size, channels, fit, storage)
+        table, inputs, mean, std = read_images_of(table, votes_path, items_path, how)
     else:
-        ids, inputs = read_texts(items_path, text) or read_features(items_path)
-        if ids is None and len(inputs) != len(table.items):
-            raise InputError(f"{items_path}: expected {len(table.items)} rows, in the order of {votes_path}; got {len(inputs)}")
-        if ids is None and table.has_ids:
-            ends = f"row 0 is taken for {table.items[0]!r:.60}, row {len(inputs) - 1} for {table.items[-1]!r:.60}"
-            say(printable(f"{items_path} has no ids: {ends} of {votes_path}"))
-        if ids is not None:
-            table, places = choose_items(table, votes_path, items_path, ids, extra, missing, images=False)
-            inputs = inputs[places]
-        mean, std = ((), ()) if inputs.dtype == object else feature_statistics(inputs)
+        table, inputs, mean, std = read_rows_of(table, votes_path, items_path, text, how)
     tables = [*([] if items_path.is_dir() else [Table(items_path)]), Table(votes_path, options)]
     parts = None if split is None else read_split(split, table.items, tables, others=extra == "ignore")
     groups = None if group is None else codes_of(item_values("data.group", group, table.items, tables))
-    groups = keep_apart(inputs, table.items, equal=equal, groups=groups, parts=parts, where=str(items_path))
     return Source(
         name=name,
         inputs=inputs,
@@ -192,23 +152,11 @@ def files(
         flip=flip,
         ordered=table.ordered,
         ids=tuple(table.items),
-        groups=groups,
+        groups=keep_apart(inputs, table.items, equal=equal, groups=groups, parts=parts, where=str(items_path)),
         parts=parts,
         crop=crop,
         scale=None if scale is None else tuple(scale),  # type: ignore[arg-type]  # Source says what it must be
     )
-
-
-def _pixels(
-    folder: Path, names: list[str], size: int, channels: int, fit: str, storage: str
-) -> tuple[np.ndarray, tuple[float, ...], tuple[float, ...]]:
-    """The images, in memory or on disk, with mean and standard deviation of each channel."""
-    needed = len(names) * size * size * channels
-    if storage == "disk" or (storage == "auto" and needed >= min(LARGE, free_memory() // 2)):
-        mapped = map_images(folder, names, size, channels, fit)
-        return mapped, *mapped_statistics(mapped)
-    images = read_images(folder, names, size, channels, fit)
-    return images, *channel_statistics(images)
 
 
 def _find(setting: str, given: str | os.PathLike[str] | None) -> Path:
@@ -224,31 +172,3 @@ def _find(setting: str, given: str | os.PathLike[str] | None) -> Path:
         raise InputError(f"data.{setting}: cannot read {str(path)!r:.200}: {error}") from error
     looked = f"{Path.cwd()}{f' and HARDLABELS_DATA={root}' if root else ''}"
     raise InputError(f"data.{setting}: {path} is not there (looked in {looked})")
-
-
-def _check_settings(
-    *,
-    size: int,
-    fit: str,
-    channels: int,
-    crop: int | None,
-    crop_padding: int,
-    storage: str,
-    extra: str,
-    missing: str,
-    equal: str,
-) -> None:
-    rules = (
-        ("size", size, SMALLEST <= size <= LARGEST, f"a whole number {SMALLEST} .. {LARGEST}"),
-        ("fit", fit, fit in FITS, " or ".join(FITS)),
-        ("channels", channels, channels in MODES, " or ".join(map(str, MODES))),
-        ("crop", crop, crop is None or SMALLEST <= crop <= size, f"null or a whole number {SMALLEST} .. data.size"),
-        ("crop_padding", crop_padding, 0 <= crop_padding <= size, "a whole number 0 .. data.size"),
-        ("storage", storage, storage in STORAGES, " or ".join(STORAGES)),
-        ("extra", extra, extra in EXTRA, " or ".join(EXTRA)),
-        ("missing", missing, missing in EXTRA, " or ".join(EXTRA)),
-        ("equal", equal, equal in CHOICES, f"{', '.join(CHOICES[:-1])} or {CHOICES[-1]}"),
-    )
-    for setting, value, right, expected in rules:
-        if not right:
-            raise InputError(f"data.{setting} must be {expected}, got {value!r}")

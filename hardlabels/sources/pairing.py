@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from hardlabels.console import say
 from hardlabels.errors import InputError
 from hardlabels.votes.formats import NamedVotes
-from hardlabels.votes.formats.cleaning import last_part
+from hardlabels.votes.formats.cleaning import SHORTER
 
 SHOWN = 10  # of a list of names in a message
 WITHOUT_IDS = ".npy"
@@ -46,7 +46,13 @@ def order_of_names(names: Sequence[str]) -> list[int] | None:
 
 
 def pair(
-    ids: Sequence[str], places: Sequence[Sequence[int]], names: Sequence[str], *, extra: str, where: tuple[str, str]
+    ids: Sequence[str],
+    places: Sequence[Sequence[int]],
+    names: Sequence[str],
+    *,
+    extra: str,
+    where: tuple[str, str],
+    other_ids: Sequence[str] = (),
 ) -> list[int]:
     """The place of each id's item, after all that is missing, ambiguous or left over has been listed.
 
@@ -56,6 +62,7 @@ def pair(
         names: of the items.
         extra: ``ignore`` allows items without votes; ``error`` refuses them.
         where: the votes' and the items' own name, for messages.
+        other_ids: fields of the votes' file that may be the ids instead.
 
     >>> pair(["a", "b"], [[1], [0]], ["b.png", "a.png", "c.png"], extra="ignore", where=("votes.csv", "images"))
     [1, 0]
@@ -74,7 +81,7 @@ def pair(
     shared = [f"{names[place]} ({', '.join(who)})" for place, who in claimed.items() if len(who) > 1]
     left = [name for place, name in enumerate(names) if place not in claimed] if extra == "error" else []
     problems = [
-        (missing, f"{len(missing)} of {len(ids)} items with votes are not in {items} ({_ways_out(missing, names)})"),
+        (missing, f"{len(missing)} of {len(ids)} items with votes are not in {items} ({_ways_out(missing, names, other_ids)})"),
         (several, f"{len(several)} ids fit several items"),
         (shared, f"{len(shared)} items fit several ids"),
         (left, f"{len(left)} of {len(names)} items have no votes (data.extra=ignore leaves them out)"),
@@ -85,11 +92,20 @@ def pair(
     return [found[0] for found in places]
 
 
-def _ways_out(missing: Sequence[str], names: Sequence[str]) -> str:
-    """What may be done about ids that are not there."""
-    short = [last_part(name) for name in missing]
-    urls = short != list(missing) and any(match_images(short, names))
-    return f"data.missing=ignore leaves their votes out{'; data.clean=urls takes the last part of an id' if urls else ''}"
+def _ways_out(missing: Sequence[str], names: Sequence[str], other_ids: Sequence[str]) -> str:
+    """What may be done about ids that are not there: what would find them first."""
+    ways: list[str] = []
+    for choice, shorter in SHORTER.items():
+        short = [shorter(name) for name in missing]
+        if not ways and short != list(missing) and any(match_images(short, names)):
+            ways.append(
+                f"data.clean={choice} takes {'the last part' if choice == 'urls' else 'the name before the upload'} of an id"
+            )
+    if other_ids:
+        ways.append(
+            f"these ids are the tool's own, and {' or '.join(f'data.task={name}' for name in other_ids[:SHOWN])} takes yours"
+        )
+    return "; ".join([*ways, "data.missing=ignore leaves their votes out"])
 
 
 def listed(names: Sequence[str]) -> str:
@@ -136,4 +152,5 @@ def choose_items(
         say(f"{votes}: {len(places) - len(there):,} of {len(places):,} items are not in {items}; their votes are left out")
         table = table.aligned([table.items[place] for place in there])
         places = [places[place] for place in there]
-    return table, pair(table.items, places, names, extra=extra, where=(str(votes), str(items)))
+    where = (str(votes), str(items))
+    return table, pair(table.items, places, names, extra=extra, where=where, other_ids=table.other_ids)

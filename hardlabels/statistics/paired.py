@@ -11,7 +11,7 @@ from hardlabels.errors import InputError
 from hardlabels.statistics.signed_rank import Alternative, Zeros, exact_p, least_p, subtract
 
 Seeded: TypeAlias = Mapping[int, float] | Iterable[tuple[int, float]]
-"""One value a seed: a mapping, or (seed, value) rows, which may be wrong in one more way: a seed may come twice."""
+"""One value per seed: a mapping, or (seed, value) rows, which may be wrong in one more way: a seed may come twice."""
 
 
 def by_seed(values: Seeded, name: str) -> dict[int, float]:

@@ -173,9 +173,9 @@ def _unit_effect(n: int, criterion: Criterion, target: float) -> float:
 def smallest_margin(differences: Mapping[int, float] | npt.ArrayLike, criterion: Criterion, *, target: float = POWER) -> float:
     """The smallest margin within which such a study shows two equal methods to be equal with probability ``target``.
 
-    Equality is shown by two one-sided tests, each by both tests of the criterion: intervals of 1 - 2 tail lie inside the margin.
-    The question is another one than that of :func:`smallest_effect`: a study may see a difference of 0.01 and yet not be able to
-    exclude one of that size where there is none, since it has to exclude it at both ends.
+    Equality is shown by two one-sided tests, each by both tests of the criterion: the intervals of 1 - 2 tail lie inside
+    the margin. The question is another one than that of :func:`smallest_effect`: a study may see a difference of 0.01 and yet not
+    be able to exclude one of that size where there is none, since it has to exclude it at both ends.
 
     Args:
         differences: (n,) or by seed; their number and spread count, their mean does not.

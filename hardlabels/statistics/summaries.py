@@ -1,5 +1,6 @@
-"""One number a seed, summed up."""
+"""One number per seed, summed up. One owner of mean and SD over seeds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,16 @@ class Summary:
     greatest: float
 
 
+def mean_sd(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Mean and the sample's standard deviation (n - 1 below the line); NaN for an SD of one value, and for both of none.
+
+    >>> mean_sd([1.0, 3.0]), mean_sd([2.0])
+    ((2.0, 1.4142135623730951), (2.0, nan))
+    """
+    x = np.asarray(values, dtype=float)
+    return float(x.mean()) if len(x) else float("nan"), float(x.std(ddof=1)) if len(x) > 1 else float("nan")
+
+
 def summarise(values: Seeded, name: str = "values") -> Summary:
     """Mean, SD and range over seeds.
 
@@ -43,5 +54,4 @@ def summarise(values: Seeded, name: str = "values") -> Summary:
     x = np.array(list(by_seed(values, name).values()))
     if not len(x):
         raise InputError(f"{name}: at least one seed is needed, got none")
-    sd = float(x.std(ddof=1)) if len(x) > 1 else float("nan")
-    return Summary(len(x), float(x.mean()), sd, float(x.min()), float(x.max()))
+    return Summary(len(x), *mean_sd(x), float(x.min()), float(x.max()))

@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 import numpy as np
 from scipy.special import log_softmax
-from scipy.stats import rankdata
 
 from hardlabels.errors import InputError
 from hardlabels.metrics import METRICS, score
+from hardlabels.metrics.agreement import centred_ranks, correlation_of_ranks
 from hardlabels.metrics.bootstrap import interval, other_votes
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes, entropy
@@ -88,7 +88,7 @@ class VoteDraws:
         """(draws, n) centred ranks of the entropy among these items; all methods of a seed have the same ones."""
         key = index.tobytes()
         if key not in self._ranks:
-            self._ranks[key] = rankdata(self.entropy[:, index], axis=1) - (len(index) + 1) / 2
+            self._ranks[key] = centred_ranks(self.entropy[:, index])
         return self._ranks[key]
 
     def means(self, runs: Sequence[Run], name: str) -> np.ndarray:
@@ -121,9 +121,7 @@ class VoteDraws:
 
     def _rank_correlation(self, log_q: np.ndarray, index: np.ndarray) -> np.ndarray:
         """(draws,) as :func:`~hardlabels.metrics.agreement.ent_corr`."""
-        model, annotators = rankdata(entropy(np.exp(log_q))) - (len(index) + 1) / 2, self.ranks(index)
-        scale = np.sqrt(np.square(model).sum() * np.square(annotators).sum(1))
-        return np.divide(annotators @ model, scale, out=np.full(len(scale), np.nan), where=scale > 0)
+        return correlation_of_ranks(centred_ranks(entropy(np.exp(log_q))), self.ranks(index))
 
 
 def vote_intervals(

@@ -4,7 +4,6 @@ import argparse
 import json
 import math
 import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from hardlabels.console import complain, console, say
+from hardlabels.console import console, one_line_for_mistakes, say
 from hardlabels.errors import InputError, printable
 from hardlabels.stopping import ends_with_its_reader
 from hardlabels.votes.arguments import add_arguments, votes_options
@@ -64,7 +63,7 @@ def rows(named: NamedVotes, summary: Summary) -> list[tuple[str, str]]:
     if summary.votes is None:
         lines.append(("votes", "not known: probabilities only"))
     else:
-        lines += [("votes", f"{summary.votes:,}"), ("votes an item (least / median / most)", str(summary.per_item))]
+        lines += [("votes", f"{summary.votes:,}"), ("votes per item (least / median / most)", str(summary.per_item))]
     lines += [("classes", f"{summary.classes}{', a scale' if named.ordered else ''}"), ("their shares", printable(names) + more)]
     if summary.annotators is None:
         lines.append(("annotators", "not known"))
@@ -141,15 +140,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     add_arguments(parser)
     parser.add_argument(
-        "--picture", type=Path, metavar="PATH", help="draw entropy, votes an item and class shares (.png, .pdf, .svg)"
+        "--picture", type=Path, metavar="PATH", help="draw entropy, votes per item and class shares (.png, .pdf, .svg)"
     )
     parser.add_argument("--to", nargs=2, metavar=("KIND", "OUT"), help=f"write the votes as {', '.join(ENDINGS)}")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    try:
+    with one_line_for_mistakes():
         run(parser.parse_args(arguments))
-    except InputError as error:
-        complain(f"error: {error}")
-        sys.exit(2)
 
 
 if __name__ == "__main__":

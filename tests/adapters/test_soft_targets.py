@@ -74,3 +74,58 @@ def test_they_are_not_turned_into_lists_on_the_way():
     for lose in (lambda: SOFT.tolist(), lambda: torch.tensor([SOFT[0], SOFT[1]])):
         with pytest.raises(InputError, match="soft targets were given to"):
             lose()
+
+
+# ---- loops as other people write them: (input, label), a loss, an accuracy ----
+
+
+def loop(data, step, batch_size):
+    """What a script does with its batches; the network says nothing about the inputs."""
+    for _ in data.epochs(2):
+        for x, y in DataLoader(data, batch_size=batch_size, shuffle=True):
+            step(torch.zeros(len(x), 3, requires_grad=True), y)
+
+
+@pytest.mark.parametrize("batch_size", [3, 4], ids=["as many items as classes", "more"])
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (lambda out, y: F.nll_loss(out.log_softmax(1), y), r"nll_loss, which takes classes: .* cross_entropy\(outputs"),
+        (lambda out, y: torch.nn.NLLLoss()(out.log_softmax(1), y), "nll_loss, which takes classes"),
+        (lambda out, y: out.max(1)[1].eq(y).sum(), r"compared with classes \(eq\): .*targets\.argmax\(1\)"),
+        (lambda out, y: (out.argmax(1) == y).float().mean(), "compared with classes"),
+        (lambda out, y: (y != out.argmax(1)).sum(), "compared with classes"),
+        (lambda out, y: torch.eq(out.argmax(1), y), "compared with classes"),
+        (lambda out, y: out.argmax(1, keepdim=True).eq(y.view_as(out.argmax(1, keepdim=True))), "compared with classes"),
+        (lambda out, y: out.topk(2)[1].t().eq(y.view(1, -1).expand_as(out.topk(2)[1].t())), "compared with classes"),
+        (lambda out, y: F.binary_cross_entropy_with_logits(out, y), r"binary_cross_entropy_with_logits, which is then not H"),
+        (lambda out, y: F.mse_loss(out.softmax(1), y), r"mse_loss, which is then not H"),
+    ],
+    ids=["nll_loss", "NLLLoss", "eq", "==", "!=", "torch.eq", "view_as", "expand_as", "bce", "mse"],
+)  # fmt: skip
+def test_pairs_refuse_what_takes_them_for_classes(step, message, batch_size):
+    """Where B is C, pred.eq(targets) compares item j's class with column j of all items: an accuracy of nothing."""
+    data = Delivered(torch.zeros(12, 2), deliver(Votes.from_counts([[3, 1, 1]] * 12), "soft", seed=0))
+    with pytest.raises(InputError, match=message):
+        loop(data, step, batch_size)
+
+
+def test_pairs_of_soft_targets_train_with_the_cross_entropy_and_can_be_compared_as_classes():
+    data = Delivered(torch.zeros(12, 2), deliver(Votes.from_counts([[3, 1, 1]] * 12), "soft", seed=0))
+    losses, correct = [], []
+
+    def step(out, y):
+        losses.append(torch.nn.CrossEntropyLoss()(out, y))
+        losses[-1].backward()
+        correct.append((out.argmax(1) == y.argmax(1)).all())
+
+    loop(data, step, 4)
+    torch.testing.assert_close(torch.stack(losses), torch.full((6,), 3.0).log())
+    assert all(correct)
+    assert (SOFT == P).all()
+    assert SOFT.ne(-100).all()
+
+
+def test_a_compiled_step_takes_them():
+    step = torch.compile(lambda out, y: F.cross_entropy(out, y), backend="eager")
+    torch.testing.assert_close(step(torch.zeros(2, 3), SOFT), torch.tensor(3.0).log())

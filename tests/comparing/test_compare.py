@@ -13,6 +13,7 @@ from hardlabels.compare import main
 from hardlabels.comparing import run
 from hardlabels.comparing.request import read_request
 from hardlabels.runs.data import load_source
+from tests.browser import CHROMIUM, colours, measure
 
 N = 60
 
@@ -74,6 +75,14 @@ def test_one_command_from_files_to_an_answer(files, monkeypatch, capsys):
     assert html.count('<div class="item">') == 12
     assert html.count("data:image/png;base64,") == 2
     assert "hardlabels predict outputs/votes/" in html
+    if CHROMIUM is not None:
+        for width in (390, 1280):
+            found, console = measure(page.parent, width)
+            assert (found.split(" title=")[0], console) == (f"width={width} wide= broken=0", [])
+        for dark in (False, True):
+            ground, contrast, text = colours(page.parent, dark=dark)
+            assert (ground < 0.5) == dark
+            assert contrast > 4.5, text
     answer = json.loads(page.with_name("answer.json").read_text())
     assert set(answer["methods"]) == {"soft", "majority"}
     assert answer["items"]["all"] == 60 == sum(answer["items"][part] for part in ("train", "select", "evaluate"))
@@ -108,6 +117,14 @@ def test_own_splits_and_groups_reach_the_runs(files):
     assert len(set(prepared.source.groups.tolist())) == 15
 
 
+def test_several_words_are_written_with_commas_as_elsewhere(files):
+    table = pd.read_csv("votes.csv")
+    pd.concat([table, table[:1].assign(answer="B "), table[:1].assign(answer="")]).to_csv("dirty.csv", index=False)
+    prepared = run.prepare(read_request(["dirty.csv", "features.npy", "data.clean=empty,variants"]))
+    assert prepared.source.class_names == ("a", "b", "c")
+    assert prepared.summary.votes == 5 * N + 1
+
+
 def test_what_the_user_says_wins(files):
     words = ["votes.csv", "features.npy", "recipe.epochs=7", "recipe.batch_size=8", "data.name=mine", "outputs=elsewhere"]
     prepared = run.prepare(read_request(words))
@@ -130,6 +147,10 @@ BAD = {
     "seed": (["votes.csv", "features.npy", "seed=3"], "seed=3 is no setting of compare: seeds=N trains"),
     "K": (["votes.csv", "features.npy", "K=5"], "K=5 is no setting of compare"),
     "split of two": (["votes.csv", "features.npy", "recipe.split=half"], "recipe.split must be one of paper, three_way"),
+    "a setting twice": (
+        ["votes.csv", "features.npy", "data.clean=empty", "data.clean=urls"],
+        "data.clean is given twice, 'empty' and 'urls': expected every setting once (several values are data.clean=empty,urls)",
+    ),
     "one method": (["votes.csv", "features.npy", "method=soft"], "method must name at least two methods"),
     "no such method": (["votes.csv", "features.npy", "method=soft,sofd"], "Could not find 'method/sofd'"),
     "no such setting": (["votes.csv", "features.npy", "recipe.epoch=3"], "recipe.epoch"),

@@ -41,21 +41,6 @@ def test_maps_are_those_of_an_explicit_backward_pass():
     assert (maps > 0).any()
 
 
-def test_correlation_of_rows_is_numpys():
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(2, 9, 16))
-    assert pearson(x, y) == pytest.approx([np.corrcoef(a, b)[0, 1] for a, b in zip(x, y, strict=True)])
-    assert pearson(x, -3 * x + 1) == pytest.approx(-np.ones(9))
-
-
-def test_a_map_that_is_flat_up_to_rounding_has_no_correlation():
-    flat = np.full((1, 4), 0.1, dtype=np.float32)
-    flat[0, 0] = np.nextafter(flat[0, 0], np.float32(1))
-    sloped = np.arange(4.0)[None]
-    assert math.isnan(pearson(flat, sloped, constant=CONSTANT)[0])
-    assert math.isnan(pearson(sloped, np.zeros((1, 4)), constant=CONSTANT)[0])
-
-
 def test_hooks_are_gone_and_tensors_do_not_pile_up(finished, monkeypatch):
     a, b = finished("sls", 0), finished("soft", 0)
     counts, networks = [], []

@@ -9,7 +9,6 @@ from scipy.special import softmax
 from scipy.stats import spearmanr
 from torch.nn import functional as F
 
-from hardlabels.diagnostics.correlation import spearman
 from hardlabels.diagnostics.gradient_variance import feature_norm, gradient_variance, label_variance, sampled_variance
 from hardlabels.errors import InputError
 from hardlabels.votes import Votes
@@ -66,14 +65,6 @@ def test_the_sampled_variance_does_not_depend_on_the_prediction():
     votes = Votes.from_counts([[5, 3, 2], [9, 1, 0]])
     a, b = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 2))
     assert sampled_variance(a, votes, 50, 0) == pytest.approx(sampled_variance(b, votes, 50, 0))
-
-
-def test_spearman_is_scipys_with_average_ranks():
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(0, 5, 200), rng.normal(size=200)
-    assert spearman(x, y) == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
-    assert math.isnan(spearman(np.ones(5), y[:5]))
-    assert math.isnan(spearman(x[:1], y[:1]))
 
 
 def test_the_probe_agrees_with_autograd_on_a_trained_network(finished, device):

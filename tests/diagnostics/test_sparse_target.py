@@ -1,15 +1,12 @@
 """The sparse-target diagnostic, item by item against plain loops, scipy and pandas."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.special import log_softmax
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import spearmanr
 
-from hardlabels.diagnostics.correlation import partial_spearman, spearman
 from hardlabels.diagnostics.probe import NotApplicableError
 from hardlabels.diagnostics.sparse_target import bin_by_distance, sparse_target
 from hardlabels.errors import InputError
@@ -59,23 +56,6 @@ def test_no_items_are_no_bins():
     assert bin_by_distance(np.array([]), np.array([]), 5) == {key: [] for key in ("upper", "n", "distance", "improvement", "se")}
     with pytest.raises(InputError, match="bins"):
         bin_by_distance(np.ones(3), np.ones(3), 0)
-
-
-def test_the_partial_correlation_is_that_of_the_residuals_of_ranks():
-    rng = np.random.default_rng(0)
-    z = rng.integers(0, 6, 300).astype(float)
-    x, y = z + rng.normal(size=300), z + rng.normal(size=300)
-    ranks = [rankdata(v) for v in (x, y, z)]
-    rest = [r - np.polyval(np.polyfit(ranks[2], r, 1), ranks[2]) for r in ranks[:2]]
-    assert partial_spearman(x, y, z) == pytest.approx(np.corrcoef(*rest)[0, 1], abs=1e-10)
-    assert spearman(x, y) > 0.4  # through z alone:
-    assert abs(partial_spearman(x, y, z)) < 0.2
-
-
-def test_what_explains_nothing_or_everything():
-    x, y = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 1.0, 3.0, 4.0])
-    assert partial_spearman(x, y, np.ones(4)) == spearman(x, y)
-    assert math.isnan(partial_spearman(x, y, x))
 
 
 def test_every_number_is_that_of_a_plain_loop_over_the_items(pair):

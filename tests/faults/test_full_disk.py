@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.files import StorageError, write_atomically, write_text
 from hardlabels.runs.training.checkpoint import load_checkpoint, save_checkpoint
+from hardlabels.runs.training.keeper import Keeper
+from hardlabels.runs.writing import StorageError, write_atomically, write_text
 
 
 @pytest.fixture
@@ -58,12 +59,18 @@ def test_a_run_on_a_full_disk_is_one_error_and_goes_on_when_there_is_room(comman
 def test_the_last_good_checkpoint_survives_a_disk_that_fills_up_later(command, tiny, tmp_path, limited, monkeypatch):
     real = RunDirectory.write_history
 
-    def shrink_in_the_third_epoch(directory, rows):
-        real(directory, rows)
+    def shrink_in_the_third_epoch(directory, rows, lines):
+        real(directory, rows, lines)
         if len(rows) == 3:  # its history is written, its checkpoints are not
             limited(1000)
 
+    def write_before_the_next_epoch(keeper, *arguments):
+        end_of_epoch(keeper, *arguments)
+        keeper.writer.wait()
+
+    end_of_epoch = Keeper.on_train_epoch_end
     monkeypatch.setattr(RunDirectory, "write_history", shrink_in_the_third_epoch)
+    monkeypatch.setattr(Keeper, "on_train_epoch_end", write_before_the_next_epoch)
     code, _, err = command(*tiny, "recipe.epochs=6")
     assert code == 1
     assert "cannot be written: File too large" in err

@@ -16,7 +16,8 @@ EPOCHS = 12
 @pytest.fixture
 def arguments(tiny):
     def make(outputs, *more: str) -> list[str]:
-        return [*tiny, f"recipe.epochs={EPOCHS}", f"outputs={outputs}", *more]
+        every_epoch = "+callbacks.keeper.pause=0"  # is written, so that there is much to be interrupted
+        return [*tiny, f"recipe.epochs={EPOCHS}", f"outputs={outputs}", every_epoch, *more]
 
     return make
 

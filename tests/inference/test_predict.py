@@ -1,7 +1,9 @@
 """A trained run is a product: its folder alone predicts, and predicts what it predicted when it was trained."""
 
+import contextlib
 import json
 import shutil
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -9,8 +11,10 @@ import pytest
 from PIL import Image
 from scipy.special import softmax
 
+from hardlabels import score
 from hardlabels.inference import Predictor
 from hardlabels.inference.items import BLOCK, stream_items
+from hardlabels.inference.write import Predicted, write_predictions
 from hardlabels.predict import main
 from hardlabels.scoring.predictions import read_predictions
 from hardlabels.votes import entropy
@@ -74,6 +78,27 @@ def test_json_lines_say_the_same_and_score_reads_the_table(rows, trained, tmp_pa
     np.testing.assert_allclose([line["probabilities"]["class 0"] for line in lines], table["class 0"], atol=1e-5)
     read = read_predictions(tmp_path / "p.csv", classes=["class 0", "class 1", "class 2"], items=60)
     assert read.ids == table.index.tolist()
+    np.testing.assert_allclose(read.table, table[["class 0", "class 1", "class 2"]])
+
+
+@pytest.mark.parametrize("classes", [["class 0", "class 1", "class 2"], ["0", "1", "2"], ["entropy", "cat", "dog"]])
+def test_what_predict_writes_is_scored_by_id_whatever_the_classes_are_called(tmp_path, capsys, classes):
+    q = np.random.default_rng(0).dirichlet(np.ones(3), 20)
+    write_predictions(tmp_path / "p.csv", [Predicted([f"i{i}" for i in range(20)], q)], classes)
+    votes = [f"i{i},w{j},{classes[i % 3]}" for i in range(20) for j in range(2)]
+    (tmp_path / "votes.csv").write_text("\n".join(["task,worker,label", *votes]))
+    with contextlib.suppress(SystemExit):
+        score.main([str(tmp_path / "p.csv"), str(tmp_path / "votes.csv"), "--json"])
+    values = json.loads(capsys.readouterr().out)
+    expected = -np.log(q[np.arange(20), np.arange(20) % 3]).mean()
+    assert any(abs(value - expected) < 1e-4 for value in numbers_in(values)), values
+
+
+def numbers_in(found):
+    """All numbers of a document."""
+    if isinstance(found, dict | list):
+        return [n for part in (found.values() if isinstance(found, dict) else found) for n in numbers_in(part)]
+    return [found] if isinstance(found, float) else []
 
 
 def test_items_come_in_blocks_however_many_there_are(rows, tmp_path):
@@ -83,6 +108,19 @@ def test_items_come_in_blocks_however_many_there_are(rows, tmp_path):
     first = next(blocks := stream_items([tmp_path / "many.npy"], preparation))
     assert len(first.ids) == BLOCK
     assert sum(len(block.ids) for block in blocks) == 200_000 - BLOCK
+
+
+def test_memory_does_not_grow_with_the_number_of_items(rows, tmp_path):
+    predictor, peaks = Predictor.open(rows / "seed=0"), {}
+    for blocks in (3, 30):
+        np.save(tmp_path / "new.npy", np.zeros((blocks * BLOCK, 7), dtype=np.float32))
+        tracemalloc.start()
+        some = stream_items([tmp_path / "new.npy"], predictor.preparation)
+        made = (Predicted(block.ids, predictor(block.items)) for block in some)
+        assert write_predictions(tmp_path / "p.csv", made, predictor.class_names) == blocks * BLOCK
+        peaks[blocks] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peaks[30] < 1.2 * peaks[3]
 
 
 @pytest.mark.parametrize(

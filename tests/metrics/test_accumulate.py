@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardlabels.metrics import METRICS, score
-from hardlabels.metrics.accumulate import PredictionMetric, PredictionMetrics, SoftNLL
+from hardlabels.metrics.accumulate import PredictionMetric, PredictionMetrics, Scores, SoftNLL
 
 
 def fill(metric, logits, p, sizes):
@@ -112,6 +112,33 @@ def test_nothing_keeps_the_graph_alive():
     assert not metric.logits[0].requires_grad
 
 
+def slices_of(p):
+    """As a run has them: everything, the disputed items, and a slice that is empty."""
+    return {"full": (np.ones(len(p), dtype=bool), p), "disputed": (p.max(1) < 1, p), "none": (np.zeros(len(p), dtype=bool), p)}
+
+
+def test_scores_of_slices_are_those_of_their_rows_epoch_after_epoch(predictions):
+    """Whatever the batches and the order of items, which may change; a prediction that is none spoils only its slices."""
+    _, p = predictions(60, classes=4, votes=3)
+    p = p.astype(np.float32).astype(np.float64)
+    scores, rng = Scores(slices_of(p)), np.random.default_rng(0)
+    for epoch, order in enumerate([np.arange(40), np.arange(40), rng.permutation(60), np.arange(40)]):
+        logits = rng.normal(size=(len(order), 4)).astype(np.float32)
+        if epoch == 3:
+            logits[p[order].max(1) == 1] = np.nan
+        for rows in np.array_split(np.arange(len(order)), 3):
+            scores.update(torch.from_numpy(logits[rows]), torch.from_numpy(order[rows]))
+        values, expected = dict(zip(scores.names, scores.compute().tolist(), strict=True)), {}
+        for name, (inside, target) in slices_of(p).items():
+            rows = inside[order]
+            prefix = "" if name == "full" else f"{name}/"
+            expected |= {f"{prefix}{metric}": value for metric, value in score(logits[rows], target[order][rows]).items()}
+        assert values == pytest.approx(expected, rel=0, abs=0, nan_ok=True)
+        assert math.isnan(values["soft_nll"]) == (epoch == 3)
+        assert not math.isnan(values["disputed/soft_nll"])
+        scores.reset()
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_rows_on_a_gpu(predictions):
     logits, p = predictions(40)
@@ -121,7 +148,7 @@ def test_rows_on_a_gpu(predictions):
 
 
 def test_two_processes_with_uneven_shards(predictions, tmp_path):
-    """5 and 3 rows, then 8 and none: every process gets the values of the 8 rows."""
+    """5 and 3 rows, then 8 and none: every process gets the values of the 8 rows, from each of the classes."""
     logits, p = predictions(8, classes=4, votes=5)
     np.savez(tmp_path / "rows.npz", logits=logits, p=p, cut_uneven=5, cut_empty=8)
     script = Path(__file__).with_name("two_processes.py")
@@ -134,8 +161,11 @@ def test_two_processes_with_uneven_shards(predictions, tmp_path):
             process.kill()
     expected = score(logits, p)
     expected["single"] = expected["smooth_ece"]
+    p = p.astype(np.float32).astype(np.float64)
+    slices = [value for half in (slice(None), slice(4, None)) for value in score(logits[half], p[half]).values()]
     for rank in (0, 1):
         for case, values in json.loads((tmp_path / f"{rank}.json").read_text()).items():
             kept = values.pop("kept")
+            assert values.pop("slices") == pytest.approx(slices, abs=1e-12), (rank, case)
             assert values == pytest.approx(expected, abs=1e-12), (rank, case)
             assert kept == {"uneven": (3, 2), "empty": (4, 1)}[case][rank]  # batches of its own, no longer those gathered

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import log_softmax, softmax
 from scipy.stats import entropy, spearmanr
 
-from hardlabels.metrics.agreement import ent_corr
+from hardlabels.metrics.agreement import centred_ranks, correlation_of_ranks, ent_corr, spearman
 
 
 @pytest.mark.parametrize("votes", [1, 3, 50])
@@ -39,3 +39,19 @@ def test_the_same_order_is_one_and_the_opposite_minus_one():
     p = np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]])
     assert ent_corr(np.log(p), p) == pytest.approx(1.0)
     assert ent_corr(np.log(p[::-1]), p) == pytest.approx(-1.0)
+
+
+def test_spearman_is_scipys_with_average_ranks():
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 5, 200), rng.normal(size=200)
+    assert spearman(x, y) == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
+    assert math.isnan(spearman(np.ones(5), y[:5]))
+    assert math.isnan(spearman(x[:1], y[:1]))
+
+
+def test_one_row_with_many_is_each_with_each():
+    rng = np.random.default_rng(1)
+    x, rows = rng.integers(0, 9, 100), np.vstack([rng.integers(0, 4, (5, 100)), np.ones((1, 100))])
+    found = correlation_of_ranks(centred_ranks(x), centred_ranks(rows))
+    assert found[:5].tolist() == [spearman(x, row) for row in rows[:5]]
+    assert math.isnan(found[5])

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 import torch.distributed
 
-from hardlabels.metrics.accumulate import PredictionMetrics, SmoothECE
+from hardlabels.metrics.accumulate import PredictionMetrics, Scores, SmoothECE
 
 
 def main(rank: int, rows: str, out: str) -> None:
@@ -24,16 +24,22 @@ def main(rank: int, rows: str, out: str) -> None:
     values = {}
     for case in ("uneven", "empty"):
         collection, single = PredictionMetrics(), SmoothECE()
+        everything = np.ones(len(data["p"]), dtype=bool)
+        scores = Scores({"full": (everything, data["p"]), "second half": (np.arange(len(everything)) >= 4, data["p"])})
         cut = int(data[f"cut_{case}"])
         shard = slice(0, cut) if rank == 0 else slice(cut, None)
         logits, p = (torch.from_numpy(data[name][shard]) for name in ("logits", "p"))
         for batch in zip(logits.split(2), p.split(2), strict=True):
             collection.update(*batch)
             single.update(*batch)
+        items = torch.arange(len(data["p"]))[shard]
+        for batch in zip(logits.split(2), items.split(2), strict=True):
+            scores.update(*batch)
         for _ in range(2):  # twice: what was gathered must not stay in the state
             gathered = {name: float(value) for name, value in collection.compute().items()}
             single._computed = None
             values[case] = {**gathered, "single": float(single.compute()), "kept": len(collection["soft_nll"].logits)}
+        values[case]["slices"] = scores.compute().tolist()
     Path(out, f"{rank}.json").write_text(json.dumps(values))
     torch.distributed.destroy_process_group()
 

@@ -59,7 +59,7 @@ def make_design() -> Callable[..., Design]:
         for checkpoint, numbers in (("best", values), ("last", {**values, **(last or {})})):
             for (method, k, name, *part), by_seed in numbers.items():
                 for seed, value in enumerate(by_seed):
-                    known[Cell(data, recipe, method, None if np.isinf(k) else int(k), seed)] = Path("somewhere")
+                    known[Cell.read(data, recipe, method, k, seed)] = Path("somewhere")
                     where = ("", data, recipe, method, float(k), seed)
                     rows.append((*where, part[0] if part else "full", checkpoint, name, value))
         found = []
@@ -68,7 +68,7 @@ def make_design() -> Callable[..., Design]:
                 where = (probe, data, recipe, a, b, float(k), float(k), seed_a, seed_b, part[0] if part else "full")
                 found += [(*where, checkpoint, name, value) for checkpoint in ("best", "last")]
         table, pair_table = pd.DataFrame(rows, columns=COLUMNS), pd.DataFrame(found, columns=PAIR_COLUMNS)
-        asked = tuple(Cell(data, recipe, *cell) for cell in cells) if cells else tuple(known)
+        asked = tuple(Cell.read(data, recipe, *cell) for cell in cells) if cells else tuple(known)
         return Design(Records(table, pair_table, known, [], [cell for cell in asked if cell not in known]), asked)
 
     return make
@@ -93,7 +93,7 @@ class Outputs:
         self.root, self.data, self.recipe = root, data, recipe
 
     def cell(self, method: str, k: int | None, seed: int) -> Cell:
-        return Cell(self.data, self.recipe, method, k, seed)
+        return Cell.read(self.data, self.recipe, method, k, seed)
 
     def run(
         self, method, k, seed, metrics=None, *, logits=None, p=None, index=None, history=(), probes=None, arrays=None

@@ -11,7 +11,7 @@ from hardlabels.reporting.figures.figure_s2_paired_predictions import prepare_pa
 from hardlabels.reporting.figures.figure_s3_entropy_shares import draw_entropy_shares, prepare_entropy_shares
 from hardlabels.reporting.figures.figure_s4_validation_loss import draw_validation_loss, prepare_validation_loss
 from hardlabels.reporting.figures.figure_s5_disputed_items import draw_disputed_items, prepare_disputed_items
-from hardlabels.reporting.figures.texts import fit
+from hardlabels.reporting.figures.shown_texts import fit
 from hardlabels.sources import Source
 from hardlabels.sources.synthetic import synthetic
 from hardlabels.votes import Votes

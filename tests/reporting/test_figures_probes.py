@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hardlabels.reporting.figures import FIGURES
+from hardlabels.reporting.figures.across import PairKind
 from hardlabels.reporting.figures.figure2_js_diagnostic import draw_js_diagnostic, prepare_js_diagnostic
 from hardlabels.reporting.figures.figure5_l1_diagnostic import prepare_l1_diagnostic
 from hardlabels.reporting.figures.figure6_high_slice_diagnostic import prepare_high_slice_diagnostic
@@ -147,7 +148,10 @@ def test_gradcam_has_a_dot_a_pair_and_the_maps_of_two_seeds(outputs):
     }
     outputs.pairs("gradcam", pairs, arrays=(("sls", None, 0), ("sls", None, 1), maps))
     numbers = prepare_gradcam(outputs.records())
-    assert numbers.stability.groupby("kind", sort=False)["value"].apply(list).to_dict() == {"soft": [0.8, 0.8], "sls": [0.9, 0.9]}
+    assert numbers.stability.groupby("kind", sort=False)["value"].apply(list).to_dict() == {
+        PairKind("soft", "soft"): [0.8, 0.8],
+        PairKind("sls", "sls"): [0.9, 0.9],
+    }
     assert set(numbers.stability["slice"]) == {"full"}
     assert list(numbers.examples) == ["sls"]
     canvas = draw_gradcam(numbers)
@@ -166,8 +170,11 @@ def test_cka_tells_pairs_within_a_method_from_pairs_between(outputs):
     numbers = prepare_cka(outputs.records())
     plain = numbers[numbers["estimator"] == "cka"]
     assert dict(zip(plain["kind"], plain["value"], strict=True)) == {
-        "soft": 0.88, "sls": 0.92, "sls – soft": 0.7, "sls – soft, same seed": 0.7,
-    }  # fmt: skip
+        PairKind("soft", "soft"): 0.88,
+        PairKind("sls", "sls"): 0.92,
+        PairKind("sls", "soft"): 0.7,
+        PairKind("sls", "soft", same_seed=True): 0.7,
+    }
     canvas = draw_cka(numbers)
     assert [text.get_text() for text in canvas.axes[0].get_xticklabels()] == [
         "soft",
@@ -189,8 +196,8 @@ def test_barriers_are_shown_with_and_without_stale_statistics(outputs):
     values = [{"alpha": [0.0, 0.5, 1.0], **stale, **fresh, "full/barrier_reestimated_bn": height} for height in (0.5, 0.7)]
     outputs.pairs("barrier", [(("sls", None, s), ("soft", None, s), v) for s, v in enumerate(values)])
     numbers = prepare_barrier(outputs.records())
-    assert numbers.heights["reestimated_bn", "sls – soft"].tolist() == [0.5, 0.7]
-    assert numbers.curves["interpolated_bn", "sls – soft"].tolist() == [[1.0, 3.0, 1.0]] * 2
+    assert numbers.heights["reestimated_bn", PairKind("sls", "soft")].tolist() == [0.5, 0.7]
+    assert numbers.curves["interpolated_bn", PairKind("sls", "soft")].tolist() == [[1.0, 3.0, 1.0]] * 2
     assert numbers.chance == pytest.approx(np.log(10))
     canvas = draw_barrier(numbers)
     bold = next(line for line in canvas.axes[0].lines if line.get_label().startswith("sls – soft"))

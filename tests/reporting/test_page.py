@@ -5,11 +5,8 @@ import hashlib
 import html
 import json
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +15,7 @@ from matplotlib.figure import Figure as Canvas
 from hardlabels.reporting.answer import Answer, Point
 from hardlabels.reporting.claims import CLAIMS, Rules
 from hardlabels.reporting.claims.claim import Finding, Row, Verdict
+from hardlabels.reporting.drawing import draw
 from hardlabels.reporting.explorer import Explorer
 from hardlabels.reporting.figures import Figure
 from hardlabels.reporting.page import Overview, Page, Part, render
@@ -25,7 +23,7 @@ from hardlabels.reporting.primary import Outcome, PrimaryResult
 from hardlabels.reporting.provenance import Fact
 from hardlabels.reporting.tables import Entry, Table
 from hardlabels.reporting.verdicts_by_data import verdict_matrix
-from hardlabels.reporting.write import draw
+from tests.browser import browser, colours, measure, open_in_browser
 
 EVIL = "<script>document.title = 'owned'</script><img src=x onerror=alert(1)>\"'>&"
 VOID = {"meta", "link", "img", "br"}
@@ -210,54 +208,31 @@ def test_counts_leave_out_the_claims_of_other_studies(text):
 
 # ---- in a real browser ----
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (Debian: apt-get install chromium)")
-
-MEASURE = """<!doctype html><title>measuring</title><body style="margin:0">
-<iframe id="page" src="index.html" style="border:0;width:{width}px;height:900px"></iframe><pre id="out"></pre>
-<script>
-document.getElementById("page").addEventListener("load", (event) => {{
-  const page = event.target.contentDocument, root = page.documentElement;
-  const wide = [...page.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, .picture, nav")
-    && e.getBoundingClientRect().right > {width} + 1).map((e) => e.tagName + "." + e.className);
-  const broken = [...page.images].filter((image) => !image.naturalWidth).length;
-  const sizes = `width=${{root.scrollWidth}} wide=${{wide.join(",")}} broken=${{broken}}`;
-  document.getElementById("out").textContent = `${{sizes}} title=${{page.title}}`;
-}});
-</script>"""
-
-
-def open_in_browser(folder: Path, address: str, *flags: str) -> tuple[str, list[str]]:
-    """What Chromium prints, and what its console said."""
-    command = [
-        CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-        "--hide-scrollbars",
-        f"--user-data-dir={folder / 'profile'}", "--allow-file-access-from-files", "--enable-logging=stderr", "--v=0",
-        "--virtual-time-budget=4000", *flags, address,
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-
 
 @browser
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_opens_without_a_word_on_the_console_and_fits_the_screen(tmp_path, width):
     (tmp_path / "index.html").write_text(render(a_page("a_rather_long_method_name,with=a_variant", columns=12)))
-    (tmp_path / "measure.html").write_text(MEASURE.format(width=width))
-    dom, console = open_in_browser(tmp_path, (tmp_path / "measure.html").as_uri(), "--dump-dom")
+    found, console = measure(tmp_path, width)
     assert console == []
-    (found,) = re.findall(r'<pre id="out">(.*?)</pre>', dom)
     assert found == f"width={width} wide= broken=0 title=a_rather_long_method_name,with=a_variant – hardlabels"
 
 
 @browser
 def test_a_fault_would_be_seen(tmp_path):
     (tmp_path / "index.html").write_text("<body style='width:900px'><script>no_such_function()</script>")
-    (tmp_path / "measure.html").write_text(MEASURE.format(width=390))
-    dom, console = open_in_browser(tmp_path, (tmp_path / "measure.html").as_uri(), "--dump-dom")
+    found, console = measure(tmp_path, 390)
     assert "no_such_function" in console[0]
-    assert int(re.findall(r">width=(\d+) ", dom)[0]) >= 900
+    assert int(re.findall(r"width=(\d+) ", found)[0]) >= 900
+
+
+@browser
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_texts_can_be_read_in_light_and_dark(tmp_path, dark):
+    (tmp_path / "index.html").write_text(render(a_page()))
+    ground, contrast, text = colours(tmp_path, dark=dark)
+    assert (ground < 0.1) if dark else (ground > 0.8)
+    assert contrast > 4.5, text  # WCAG 2.1, AA
 
 
 @browser

@@ -5,7 +5,7 @@ import pytest
 
 from hardlabels.errors import InputError
 from hardlabels.metrics import score
-from hardlabels.reporting.tables import TABLES, Entry, Table, targets
+from hardlabels.reporting.tables import TABLES, Entry, Table, target_intervals
 from hardlabels.reporting.tables.saved import source_at_hand
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.finished import FinishedRun
@@ -121,7 +121,7 @@ def test_an_entry_without_a_number_says_so():
 
 
 def test_intervals_over_votes_stand_beside_the_sd_where_the_data_are_at_hand(outputs, monkeypatch):
-    monkeypatch.setattr(targets, "RESAMPLES", 40)
+    monkeypatch.setattr(target_intervals, "RESAMPLES", 40)
     settings, index = {"items": 60, "classes": 3, "size": 12, "annotators": 9}, np.arange(20, 60)
     source = synthetic(**settings)
     p = source.votes.p[index]
@@ -137,10 +137,10 @@ def test_intervals_over_votes_stand_beside_the_sd_where_the_data_are_at_hand(out
     assert accuracy.target_interval is None
     config = path / "config.yaml"
     config.write_text(config.read_text().replace('"annotators": 9', '"annotators": 8'))  # not what it was trained on
-    targets.forget()
+    target_intervals.forget()
     moved = TABLES["2"](records)
     assert moved.cells["sls", "soft NLL ↓"].target_interval is None
-    assert targets.NEEDS_DATA in moved.notes
+    assert target_intervals.NEEDS_DATA in moved.notes
 
 
 def test_a_report_never_downloads(tmp_path, monkeypatch):

@@ -58,8 +58,8 @@ def test_a_place_with_archives_is_read_like_one_with_folders(tmp_path, ending, w
     write(tmp_path / f"results/toy/smoke,tag=v1.5{ending}", MEMBERS)
     records = read_records([tmp_path / "results"])
     assert set(records.folders) == {
-        Cell("toy", "smoke,tag=v1.5", "sls,hold=5", 5, 0),
-        Cell("toy", "smoke,tag=v1.5", "soft", None, 11),
+        Cell("toy", "smoke", "sls", 5, 0, settings=(("hold", 5),), tag="v1.5"),
+        Cell("toy", "smoke", "soft", None, 11, tag="v1.5"),
     }
     assert records.values("soft_nll", method="soft").to_dict() == {11: 0.25}
     assert records.values("hessian,protocol=paper/trace").to_dict() == {11: 7}

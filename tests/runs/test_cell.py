@@ -6,12 +6,45 @@ from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,10}", fullmatch=True)
+settings = (
+    st.dictionaries(st.sampled_from(["hold", "smoothing"]), st.integers() | st.booleans() | st.none()).map(dict.items).map(tuple)
+)
+tags = st.none() | names
 
 
-@given(names, names, names, st.none() | st.integers(1, 2**32 - 1), st.integers(0, 2**32 - 1))
-def test_a_folder_is_its_cells_coordinates_and_back(data, recipe, method, k, seed):
-    cell = Cell(data, recipe, method, k, seed)
+@given(names, names, names, st.none() | st.integers(1, 2**32 - 1), st.integers(0, 2**32 - 1), settings, tags)
+def test_a_folder_is_its_cells_coordinates_and_back(data, recipe, method, k, seed, settings, tag):
+    cell = Cell(data, recipe, method, k, seed, settings, tag)
     assert Cell.from_folder(f"anywhere/{cell.folder}") == cell
+    assert Cell.read(data, cell.tagged_recipe, cell.variant, cell.votes, seed) == cell
+
+
+def test_a_cell_holds_values_and_writes_them_as_folders_have_them():
+    cell = Cell.from_folder("outputs/cifar10h/pocket,tag=wide/label_smoothing,smoothing=0.2/K=5/seed=7")
+    assert (cell.recipe, cell.tag, cell.method, dict(cell.settings)) == ("pocket", "wide", "label_smoothing", {"smoothing": 0.2})
+    assert cell.written() == {
+        "data": "cifar10h", "recipe": "pocket,tag=wide", "method": "label_smoothing,smoothing=0.2", "K": 5, "seed": 7,
+    }  # fmt: skip
+    assert str(cell) == "label_smoothing,smoothing=0.2 K=5 seed=7"
+
+
+@pytest.mark.parametrize("names", [("smoke", "sls,hold=5"), ("smoke,tag=wide", "sls")])
+def test_a_written_name_is_no_name(names):
+    """Such a cell would be equal to none that a folder gives."""
+    with pytest.raises(InputError, match="by their names alone"):
+        Cell("toy", *names, None, 0)
+
+
+@pytest.mark.parametrize("path", ["toy/smoke/sls,hold/K=5/seed=0", "toy/smoke,wide/sls/K=5/seed=0", "toy/smoke/sls/K=5"])
+def test_a_folder_that_no_cell_writes_is_refused(path):
+    with pytest.raises(InputError, match="is no run's folder"):
+        Cell.from_folder(path)
+
+
+def test_one_cell_however_a_value_is_typed(make_config):
+    typed, quoted = (Cell.from_config(make_config(f"method.hold={value}")) for value in ("5", "'5'"))
+    assert typed == quoted
+    assert typed.settings == (("hold", 5),)
 
 
 @pytest.mark.parametrize(

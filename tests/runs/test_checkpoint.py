@@ -62,6 +62,20 @@ def test_a_checkpoint_cannot_name_code_that_is_no_network(folder):
         Classifier.load_from_checkpoint(folder / "best.ckpt")
 
 
+def test_the_scale_of_long_vectors_is_kept_as_tensors_and_read_as_the_same_numbers(tmp_path):
+    """Pickled number by number they would take longer than the weights; checkpoints that have lists are read too."""
+    mean = np.random.default_rng(0).standard_normal(1536).tolist()
+    carried = {"preprocessing": {"items": "vectors", "mean": mean, "std": [0.1] * 1536}, "class_names": ["a", "b"]}
+    save_checkpoint(tmp_path / "packed.ckpt", {"state_dict": {}, "hyper_parameters": carried})
+    torch.save({"state_dict": {}, "hyper_parameters": carried}, tmp_path / "lists.ckpt")
+    stored = torch.load(tmp_path / "packed.ckpt", weights_only=True)["hyper_parameters"]["preprocessing"]
+    assert isinstance(stored["mean"], torch.Tensor)
+    for name in ("packed", "lists"):
+        assert load_checkpoint(tmp_path / f"{name}.ckpt")["hyper_parameters"] == carried
+    network = {"_target_": "hardlabels.learning.mlp.MLP", "num_classes": 2, "in_features": 3, "width": 1}
+    assert Classifier(network, preprocessing=stored).hparams.preprocessing == carried["preprocessing"]
+
+
 def test_checkpoints_of_the_first_version_are_read_and_resumed(make_config, run_cell, tmp_path):
     """Weights, optimizer, epochs and steps under names of our own, as the runs of earlier studies have them."""
     cfg = make_config("recipe.epochs=4")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hardlabels.metrics import METRICS
-from hardlabels.reporting.summary import read_results
+from hardlabels.reporting.grid_summary import read_results
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.records import read_records
 from hardlabels.runs.training.checkpoint import load_checkpoint

@@ -109,7 +109,7 @@ def test_texts_are_counted_only_where_they_are_at_hand(tmp_path, monkeypatch):
     assert data_size(settings) is None
     monkeypatch.setattr("hardlabels.runs.studies.resources.data_size", lambda data: Items(1514, 3, (2,)))
     words = ["recipe.epochs=30", "recipe.width=32", "model.depth=1"]
-    pairs = cell_resources(Cell("chaosnli_snli", "text_head,tag=count", "sls", None, 0), words)
+    pairs = cell_resources(Cell("chaosnli_snli", "text_head", "sls", None, 0, tag="count"), words)
     train, scored = shares(1514, OmegaConf.create({"split": "paper", "train_items": None}))
     assert pairs.flops == 2 * (4 * 384 * 256 + 256 * 3) * 30 * (3 * train + scored)
 

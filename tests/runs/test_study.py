@@ -48,7 +48,7 @@ def test_the_commands_of_a_study_train_exactly_its_cells(name):
 def test_a_tag_belongs_to_every_cell_and_to_the_command():
     settings = {"name": "t", "data": "synthetic", "recipe": "smoke", "tag": "wide", "grid": [{"method": "soft"}]}
     study = Study.from_config(OmegaConf.create(settings))
-    assert study.cells() == [Cell("synthetic", "smoke,tag=wide", "soft", None, 0)]
+    assert study.cells() == [Cell("synthetic", "smoke", "soft", None, 0, tag="wide")]
     assert "run.tag=wide" in shlex.split(Commands("t").train(study.cells())[0])
 
 

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import log_softmax
 
 from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.score import main
 from hardlabels.scoring.join import match_ids
+from hardlabels.scoring.log_q import to_log_q
 
 CLASSES = ("borderline", "fine", "toxic")
 IDS = [f"d{i:03d}" for i in range(12)]
@@ -450,6 +452,14 @@ UNCLEAR = {
     "independent scores": P * 0.7,
     "counts": COUNTS + 1,
     "ids before two classes": np.column_stack([np.arange(12), P[:, 0], 1 - P[:, 0]]),
+    "negated": -P,
+    "negated percentages": -100 * P,
+    "from -1 to 1": 2 * P - 1,
+    "centred": P - 1 / 3,
+    "logarithms of base 2": np.log2(0.9 * P + 0.1 / 3),
+    "logarithms of base 10": np.log10(0.9 * P + 0.1 / 3),
+    "log-odds": np.log((0.9 * P + 0.1 / 3) / (1 - 0.9 * P - 0.1 / 3)),
+    "logits, then probabilities": np.vstack([np.log(P[:6] + 0.1) + np.arange(6)[:, None], P[6:]]),
 }
 
 
@@ -458,6 +468,25 @@ def test_what_is_neither_is_not_taken_for_logits(case, folder, refused):
     np.save("q.npy", UNCLEAR[case])
     message = refused(None)
     assert ("first looks like ids" if case.startswith("ids") else "--logits or --probabilities") in message, message
+
+
+@pytest.mark.parametrize(
+    "logits",
+    [
+        np.log(0.9 * P + 0.1 / 3),
+        np.log(0.9 * P + 0.1 / 3) - 5 * np.arange(12)[:, None],
+        5 * (P - P.mean(1, keepdims=True)),
+        np.tile(np.log([[0.5, 0.3, 0.2]]), (12, 1)),
+        1e300 * (P - 0.5) * np.arange(1, 13)[:, None],
+        np.where(P < 0.1, -np.inf, np.log(P + 0.1)),
+    ],
+    ids=["log-probabilities", "shifted", "centred", "the same for every item", "huge", "some impossible"],
+)
+@pytest.mark.filterwarnings("error")
+def test_what_may_be_logits_is_taken_for_logits(logits):
+    log_q, understood = to_log_q(logits, None, "q.npy")
+    assert understood == "logits"
+    np.testing.assert_allclose(log_q, log_softmax(logits, axis=1))
 
 
 def test_what_is_unclear_can_be_said(folder, score, refused):

@@ -10,8 +10,7 @@ import pytest
 from PIL import Image
 
 from hardlabels.errors import InputError
-from hardlabels.sources import digests, mapped
-from hardlabels.sources import files as files_module
+from hardlabels.sources import digests, mapped, own_items
 from hardlabels.sources.digests import digests_of_blocks, digests_of_rows
 from hardlabels.sources.files import files
 from hardlabels.sources.folder import channel_statistics, read_images
@@ -177,7 +176,7 @@ def test_where_images_are_is_no_part_of_what_a_source_is(folder, votes, monkeypa
 def test_auto_takes_the_disk_for_what_is_large_here(folder, votes, monkeypatch):
     assert not isinstance(files(votes, folder, size=8).inputs, np.memmap)
     with monkeypatch.context() as patch:
-        patch.setattr(files_module, "LARGE", 1000)
+        patch.setattr(own_items, "LARGE", 1000)
         assert isinstance(files(votes, folder, size=8).inputs, np.memmap)
-    monkeypatch.setattr(files_module, "free_memory", lambda: 2 * N * 8 * 8 * 3)
+    monkeypatch.setattr(own_items, "free_memory", lambda: 2 * N * 8 * 8 * 3)
     assert isinstance(files(votes, folder, size=8).inputs, np.memmap)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from hardlabels.errors import InputError
 from hardlabels.score import main as score
@@ -126,7 +127,7 @@ def test_training_takes_the_same_words_and_votes_without_items(dirty, tmp_path, 
     (tmp_path / "features.csv").write_text("id,a,b\n1.png,0.5,1\n7.png,1,0\n")
     with pytest.raises(InputError) as error:
         files(dirty, tmp_path / "features.csv", clean=["empty", "variants"])
-    assert "data.missing=ignore leaves their votes out; data.clean=urls takes the last part of an id" in str(error.value)
+    assert "data.clean=urls takes the last part of an id; data.missing=ignore leaves their votes out" in str(error.value)
     with pytest.raises(InputError, match=r"line 5 has none.*data\.clean=empty"):
         files(dirty, tmp_path / "features.csv")
     choices = ["empty", "duplicates", "variants", "urls"]
@@ -143,6 +144,49 @@ def test_training_takes_the_same_words_and_votes_without_items(dirty, tmp_path, 
     (tmp_path / "features.csv").write_text("id,a\n8.png,1\n9.png,1\n")
     with pytest.raises(InputError, match="none is there"):
         files(dirty, tmp_path / "features.csv", clean=choices, missing="ignore", extra="ignore")
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """cat.png and dog.png, which were uploaded to Label Studio and annotated there, and shown by Prodigy."""
+    (tmp_path / "photos").mkdir()
+    for name, colour in (("cat", "red"), ("dog", "blue")):
+        Image.new("RGB", (9, 12), colour).save(tmp_path / f"photos/{name}.png")
+    result = {"from_name": "animal", "type": "choices", "value": {"choices": ["wild"]}}
+    other = result | {"value": {"choices": ["tame"]}}
+    tasks = [
+        {"id": 71 + i, "data": {"photo": f"/data/upload/3/ab12cd3{i}-{name}.png"}, "annotations": [{"id": i, "result": [found]}]}
+        for i, (name, found) in enumerate([("cat", result), ("dog", other)])
+    ]
+    (tmp_path / "project.json").write_text(json.dumps(tasks))
+    lines = [
+        {"image": "data:...", "meta": {"file": f"{name}.png"}, "_input_hash": i, "accept": [label], "answer": "accept"}
+        for i, (name, label) in enumerate([("cat", "wild"), ("dog", "tame")])
+    ]
+    (tmp_path / "db.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path
+
+
+def test_ids_that_a_tool_made_up_lead_to_the_users_own_step_by_step(photos):
+    export, folder = photos / "project.json", photos / "photos"
+    with pytest.raises(InputError, match=r"these ids are the tool's own, and data\.task=photo takes yours"):
+        files(export, folder)
+    with pytest.raises(InputError, match=r"data\.clean=uploads takes the name before the upload of an id"):
+        files(export, folder, task="photo")
+    source = files(export, folder, task="photo", clean="uploads")
+    assert source.ids == ("cat.png", "dog.png")
+    assert source.votes.counts.tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(InputError, match=r"data\.task=file or data\.task=image takes yours"):
+        files(photos / "db.jsonl", folder)
+    assert files(photos / "db.jsonl", folder, task="file").ids == ("cat.png", "dog.png")
+
+
+def test_uploads_of_one_name_are_refused(photos):
+    tasks = json.loads((photos / "project.json").read_text())
+    tasks[1]["data"]["photo"] = "/data/upload/3/ff12cd34-cat.png"
+    (photos / "project.json").write_text(json.dumps(tasks))
+    with pytest.raises(InputError, match="expected ids that differ in their last part, to clean them of uploads"):
+        files(photos / "project.json", photos / "photos", task="photo", clean="uploads")
 
 
 @pytest.mark.parametrize(

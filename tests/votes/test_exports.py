@@ -349,7 +349,7 @@ WRONG = {
     ),
     "clean: rejected without a status": ("v.csv", "task,worker,label\na,w,x\n", ["--clean", "rejected"], ["MTurk or Toloka"]),
     "clean: duplicates of nobody": ("v.csv", "task,label\na,x\na,x\n", ["--clean", "duplicates"], ["needs to know who voted"]),
-    "clean: counts": ("v.csv", "1,2\n3,4\n", ["--clean", "empty"], ["needs single votes", "Only urls"]),
+    "clean: counts": ("v.csv", "1,2\n3,4\n", ["--clean", "empty"], ["needs single votes", "Only ids"]),
     "clean: two files of one name": (
         "v.csv",
         "task,worker,label\nx/1.png,w,a\ny/1.png,w,b\n",

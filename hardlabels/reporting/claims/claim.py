@@ -158,8 +158,8 @@ class Row:
         margin_why: where it comes from.
         inside: whether the corrected interval lies inside the margin.
         untestable: why this comparison cannot be tested here; empty where it can.
-        detectable: the smallest difference that could have been seen; of an equality, the smallest margin within which it could
-            have been shown. None where it is not asked for.
+        detectable: the smallest difference that could have been seen; of an equality, the smallest margin that could have been
+            shown to hold it. None where it is not asked for.
         seeds_for_effect: units that the published difference would take; None without one, and where 200 are too few.
         out_of_reach: whether no number of seeds on the same items would show the published difference.
         note: what the numbers alone do not say.

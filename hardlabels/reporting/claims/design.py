@@ -52,7 +52,7 @@ class Design:
     @property
     def own_regime(self) -> bool:
         """Whether this is what the first paper trained: its data with its recipe."""
-        return (self.cells[0].data, self.cells[0].recipe) == (PUBLISHED_DATA, PUBLISHED_RECIPE)
+        return (self.cells[0].data, self.cells[0].tagged_recipe) == (PUBLISHED_DATA, PUBLISHED_RECIPE)
 
     @cached_property
     def ratio(self) -> float:
@@ -70,7 +70,7 @@ class Design:
         """(method, K) to the seeds that were asked for; K is infinite where all votes are used."""
         found: dict[tuple[str, float], list[int]] = {}
         for cell in self.cells:
-            found.setdefault((cell.method, np.inf if cell.K is None else float(cell.K)), []).append(cell.seed)
+            found.setdefault((cell.variant, cell.votes), []).append(cell.seed)
         return {key: tuple(sorted(seeds)) for key, seeds in found.items()}
 
     def budgets(self, votes: Votes) -> list[float]:
@@ -121,7 +121,7 @@ class Design:
         """The values of ``history.csv`` by epoch, for each finished seed whose values are all finite."""
         found = {}
         for seed in self.seeds.get((method, k), ()):
-            path = self.records.folders.get(replace(self.cells[0], method=method, K=None if np.isinf(k) else int(k), seed=seed))
+            path = self.records.folders.get(Cell.read(self.cells[0].data, self.cells[0].tagged_recipe, method, k, seed))
             values = np.zeros(0) if path is None else curves(path).get(column, np.zeros(0))
             if len(values) and np.isfinite(values).all():
                 found[seed] = values.tolist()
@@ -149,7 +149,7 @@ class Design:
     def _runs(self) -> dict[tuple[Quantity, str, float], dict[int, float]]:
         """(quantity, method, K) to the value of each seed."""
         table, cell = self.records.table, self.cells[0]
-        mine = (table["data"] == cell.data) & (table["recipe"] == cell.recipe)
+        mine = (table["data"] == cell.data) & (table["recipe"] == cell.tagged_recipe)
         records = self.records if mine.all() else replace(self.records, table=table[mine])
         quantity = lru_cache(maxsize=None)(Quantity.from_column)  # a hundred of them, in many thousand cells
         return {(quantity(name, part), method, k): dict(rows) for (name, part, method, k), rows in records.by_cell.items()}
@@ -158,7 +158,7 @@ class Design:
     def _pairs(self) -> dict[tuple[Quantity, float], dict[tuple[RunKey, RunKey], float]]:
         """(quantity, K) to the value of each pair of runs, in either order."""
         rows, cell = self.records.seen_pairs, self.cells[0]
-        rows = rows[(rows["data"] == cell.data) & (rows["recipe"] == cell.recipe) & (rows["K_a"] == rows["K_b"])]
+        rows = rows[(rows["data"] == cell.data) & (rows["recipe"] == cell.tagged_recipe) & (rows["K_a"] == rows["K_b"])]
         found: dict[tuple[Quantity, float], dict[tuple[RunKey, RunKey], float]] = {}
         for row in rows.itertuples(index=False):
             a, b = (row.method_a, row.seed_a), (row.method_b, row.seed_b)
@@ -186,5 +186,5 @@ def designs(records: Records, cells: Iterable[Cell]) -> dict[tuple[str, str], De
     """A study, taken apart by data set and recipe: claims are judged in each of them."""
     groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
-        groups.setdefault((cell.data, cell.recipe), []).append(cell)
+        groups.setdefault((cell.data, cell.tagged_recipe), []).append(cell)
     return {key: Design(records, tuple(group)) for key, group in groups.items()}

@@ -26,9 +26,10 @@ from hardlabels.reporting.claims.design import Design
 from hardlabels.reporting.claims.measure import measure
 from hardlabels.reporting.claims.quantities import label_of
 from hardlabels.reporting.claims.rules import Rules
-from hardlabels.reporting.claims.sentences import called, listed, margins, number, reasons, spans, summary, without_luck
+from hardlabels.reporting.claims.sentences import called, listed, margins, reasons, spans, summary, without_luck
 from hardlabels.reporting.claims.status import Status, status_word
 from hardlabels.reporting.claims.subjects import votes_word
+from hardlabels.reporting.number_formats import number
 from hardlabels.runs.quantity import CHECKPOINTS, Quantity
 from hardlabels.runs.studies.commands import Commands
 from hardlabels.statistics.holm import first_step, holm, seeds_needed
@@ -57,7 +58,7 @@ def judge(claim: Claim, design: Design, rules: Rules, *, study: str, probes: Ite
     if not any(comparisons.values()) or 2 * len(absent) >= len(claim.test.subjects) or unprobed:
         lacks = absent or [f"probe {name}" for name in unprobed]
         sentence = f"This study has no {listed(lacks)}." if lacks else "This study does not have the cells for it."
-        command = commands.reproduce(design.cells[0].data, design.cells[0].recipe, claim.study)
+        command = commands.reproduce(design.cells[0].data, design.cells[0].tagged_recipe, claim.study)
         finding = Finding("not run", sentence, how=_how(claim.test, rules, ()), commands=(command,))
         return Verdict(claim, dict.fromkeys(CHECKPOINTS, finding), elsewhere=True, own_regime=design.own_regime)
     found = {
@@ -233,6 +234,6 @@ def _missing(comparisons: Sequence[Comparison], design: Design, commands: Comman
     first = design.cells[0]
     lines = tuple(f"{c.label}: {c.missing} of {len(c.expected)}" for c in short)
     if any(cell not in design.records.folders for cell in design.cells):
-        return lines, (commands.reproduce(first.data, first.recipe),)
+        return lines, (commands.reproduce(first.data, first.tagged_recipe),)
     probes = sorted({c.quantity.probe for c in short if c.quantity.probe})
-    return lines, (commands.probe(probes, first.data, first.recipe),) if probes else ()
+    return lines, (commands.probe(probes, first.data, first.tagged_recipe),) if probes else ()

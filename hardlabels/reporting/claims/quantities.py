@@ -1,7 +1,7 @@
 """The quantities that claims are about: which direction is better, and what people call them."""
 
 from hardlabels.metrics import METRICS
-from hardlabels.runs.quantity import Quantity
+from hardlabels.runs.quantity import Detection, Quantity
 
 NLL = Quantity("soft_nll")
 NLL_T = Quantity("soft_nll_t")
@@ -50,7 +50,7 @@ def auroc(outliers: str, detector: str) -> Quantity:
     >>> auroc("svhn", "energy").column
     'ood/svhn/energy/auroc'
     """
-    return Quantity(f"{outliers}/{detector}/auroc", "ood")
+    return Detection(outliers, detector, "auroc").quantity
 
 
 def better_direction(quantity: Quantity) -> bool | None:
@@ -80,8 +80,7 @@ def label_of(quantity: Quantity) -> str:
     >>> label_of(NLL), label_of(auroc("svhn", "energy"))
     ('soft NLL', 'AUROC of energy, svhn')
     """
-    if quantity.probe == "ood":
-        outliers, detector, _ = quantity.words
-        return f"AUROC of {detector}, {outliers}"
+    if (found := Detection.from_column(quantity.column)) is not None:
+        return f"AUROC of {found.detector}, {found.outliers}"
     known = OTHERS.get(quantity.on("full"))
     return METRICS[quantity.name].label if known is None else known[1]

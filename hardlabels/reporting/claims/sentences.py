@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from hardlabels.reporting.claims.claim import Row
 from hardlabels.reporting.claims.quantities import label_of
 from hardlabels.reporting.claims.status import Status
+from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.runs.quantity import Quantity
 
 SHOWN = 4
@@ -25,7 +24,7 @@ def summary(rows: Sequence[Row], passed: int, unit: str) -> str:
         (row,) = rows
         counted = "lie within the margin" if row.kind == "equal" else "have the claimed sign"
         values = f"{number(row.left)} against {number(row.right)}, difference {interval(row)}"
-        tests = f"p = {row.p:.3g} (Wilcoxon), {row.p_corrected:.3g} (corrected t)"
+        tests = f"p = {p_value(row.p)} (Wilcoxon), {p_value(row.p_corrected)} (corrected t)"
         return f"{row.label}: {values}; {row.agreeing} of {row.n} {unit} {counted}, {tests}."
     if all(row.kind == "equal" for row in rows):
         return f"{passed} of {len(rows)} comparisons are shown to lie within their margin: {spans(rows)}."
@@ -123,16 +122,3 @@ def listed(names: Sequence[str], most: int = 20) -> str:
     once = list(dict.fromkeys(names))
     mark = ", " if most > 2 else "; "
     return mark.join([*once[:most], *([f"and {len(once) - most} more"] if len(once) > most else [])])
-
-
-def number(value: float, signed: bool = False) -> str:
-    """A number as sentences show it: four decimals, fewer where it is large, two digits where it is tiny; a true minus.
-
-    >>> number(0.50519), number(-0.0263, signed=True), number(4946.04), number(104.93), number(0.00023), number(float("nan"))
-    ('0.5052', '−0.0263', '4946', '104.9', '0.00023', '–')
-    """
-    if not np.isfinite(value):
-        return "–" if np.isnan(value) else ("∞" if value > 0 else "−∞")
-    size, sign = abs(value), "+" if signed else ""
-    form = ".2g" if 0 < size < 0.001 else f".{4 if size < 10 else max(0, 4 - len(str(int(size))))}f"
-    return f"{value:{sign}{form}}".replace("-", "−")

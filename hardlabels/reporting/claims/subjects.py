@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numpy as np
+from hardlabels.runs.spelling import write_votes
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def names(subjects: Sequence[Subject]) -> str:
 def votes_word(k: float) -> str:
     """K for people.
 
-    >>> votes_word(5.0), votes_word(np.inf)
+    >>> votes_word(5.0), votes_word(float("inf"))
     ('5', 'all')
     """
-    return "all" if np.isinf(k) else f"{k:g}"
+    return write_votes(k)

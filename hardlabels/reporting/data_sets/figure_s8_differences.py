@@ -10,9 +10,10 @@ from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.data_sets.panels import lowest, missing_from, panels
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import colour, count_word, label, mark, styled
+from hardlabels.reporting.number_formats import true_minus
 from hardlabels.reporting.tables.sheet import Sheet, method_key, methods_in
-from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 from hardlabels.statistics.intervals import hodges_lehmann
 
 REFERENCE = "soft"
@@ -42,7 +43,7 @@ def prepare_differences(groups: Mapping[str, Records]) -> pd.DataFrame:
 
 @styled
 def draw_differences(numbers: pd.DataFrame) -> Canvas:
-    """A panel a data set, a line a method; left of zero it is better than soft labels."""
+    """One panel per data set, one line per method; left of zero it is better than soft labels."""
     methods = sorted(numbers["method"].unique(), key=method_key)
     names = list(dict.fromkeys(numbers["data"]))
     figure, axes = panels(names, height=0.45 + 0.2 * len(methods), sharex=True, sharey=True)
@@ -59,7 +60,7 @@ def draw_differences(numbers: pd.DataFrame) -> Canvas:
         axis.set_xlim(*_limits(numbers))
         axis.xaxis.set_major_locator(FixedLocator([-1, -0.1, -LINEAR, 0, LINEAR, 0.1, 1]))
         axis.xaxis.set_minor_locator(NullLocator())
-        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: true_minus(f"{value:g}")))
         axis.tick_params(axis="x", labelsize=7)
     for axis in lowest(axes):
         axis.tick_params(labelbottom=True)

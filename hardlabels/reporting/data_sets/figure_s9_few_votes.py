@@ -14,8 +14,8 @@ from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.figure1_sparse_sweep import COLUMNS, prepare_sparse_sweep
 from hardlabels.reporting.figures.style import colour, count_word, label, legend_below, mark, styled
 from hardlabels.reporting.tables.sheet import method_key
-from hardlabels.reporting.tables.wording import ALL, votes_word
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL, write_votes
 
 METRIC = "soft_nll"
 
@@ -36,7 +36,7 @@ def prepare_few_votes(groups: Mapping[str, Records]) -> pd.DataFrame:
 
 @styled
 def draw_few_votes(numbers: pd.DataFrame) -> Canvas:
-    """A panel a data set, a line a method. Heights differ: each data set has its own floor."""
+    """One panel per data set, one line per method. Heights differ: each data set has its own floor."""
     methods = sorted(numbers["method"].unique(), key=method_key)
     figure, axes = panels(list(dict.fromkeys(numbers["data"])), height=1.75)
     for name, axis in axes.items():
@@ -48,7 +48,7 @@ def draw_few_votes(numbers: pd.DataFrame) -> Canvas:
             x = [ks.index(k) + shift for k in rows["K"]]
             style: dict[str, Any] = {"color": colour(method), "marker": mark(method), "markersize": 3.5, "capsize": 1.5}
             axis.errorbar(x, rows["mean"], yerr=rows["half"], label=label(method), **style)
-        axis.set_xticks(range(len(ks)), [votes_word(k) for k in ks])
+        axis.set_xticks(range(len(ks)), [write_votes(k) for k in ks])
         axis.set_xlim(-0.5, len(ks) - 0.5)
     for axis in lowest(axes):
         axis.set_xlabel("votes per item, K")

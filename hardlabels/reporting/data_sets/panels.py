@@ -1,4 +1,4 @@
-"""What figures over data sets share: one small panel a data set."""
+"""What figures over data sets share: one small panel per data set."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,6 @@
 """Table S4: the second paper's headline, soft against majority labels on every data set and on average."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +10,11 @@ from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables import table_s1_soft_against_majority as s1
 from hardlabels.reporting.tables.references import REFERENCES
+from hardlabels.reporting.tables.sheet import group_of
 from hardlabels.reporting.tables.table import MISSING, Cells, Entry, Table
 from hardlabels.reporting.tables.wording import TEMPERED, heading, over_seeds
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import read_corpus
 
 MEAN = "mean over corpora"
 LAST = {"kl_to_annotator": "change", "kl_to_annotator_t": "change", "ent_corr": "change", "hard_acc": "difference"}
@@ -24,6 +25,7 @@ def soft_against_majority(groups: Mapping[str, Records]) -> Table:
     """Table S1 of every data set as one row; below them the mean change, beside the published one."""
     cells: Cells = {}
     notes = []
+    data = {name: group_of(records, "main").data for name, records in groups.items()}
     for name, records in groups.items():
         table = s1.soft_against_majority(records, intervals=False)
         cells |= {(name, column): entry for metric in s1.COLUMNS for column, entry in _row(table.cells, metric).items()}
@@ -38,11 +40,13 @@ def soft_against_majority(groups: Mapping[str, Records]) -> Table:
     headline = {"kl_to_annotator": -paper["kl_reduction_soft_vs_hard"], "ent_corr": paper["entropy_correlation_gain"]}
     for metric, word in LAST.items():
         column = f"{heading(metric)}, {word}"
-        changes = {name: mean for name in groups if (mean := cells[name, column].mean) is not None}
+        changes = [(data[name], mean) for name in groups if (mean := cells[name, column].mean) is not None]
         mean = corpus_mean(changes) if changes else None
         cells[MEAN, column] = Entry(mean, published=headline.get(metric), text=None if changes else MISSING)
     columns = [f"{heading(metric)}, {word}" for metric in s1.COLUMNS for word in (*HEADS, LAST[metric])]
-    measured = dict.fromkeys(corpus(row) for (row, _), entry in cells.items() if row != MEAN and entry.mean is not None)
+    measured = dict.fromkeys(
+        read_corpus(data[row]) for (row, _), entry in cells.items() if row != MEAN and entry.mean is not None
+    )
     remark = (
         f"Here the mean is over {_words(list(measured)) or 'nothing yet'}; the published −32 % and +61 % are averages "
         f"over {_words(paper['datasets'])}, with other models and splits; for accuracy the paper says that it matches."
@@ -52,24 +56,18 @@ def soft_against_majority(groups: Mapping[str, Records]) -> Table:
     return Table("S4", title, caption, [*groups, MEAN], columns, cells, [remark, floor, *notes])
 
 
-def corpus(name: str) -> str:
-    """The corpus of a data set.
-
-    >>> corpus("chaosnli_snli"), corpus("popquorn"), corpus("cifar10h, pocket")
-    ('chaosnli', 'popquorn', 'cifar10h')
-    """
-    return re.split("[_,]", name)[0]
-
-
-def corpus_mean(values: Mapping[str, float]) -> float:
+def corpus_mean(values: Iterable[tuple[str, float]]) -> float:
     """The mean over corpora of the means over their data sets.
 
-    >>> corpus_mean({"chaosnli_snli": 0.25, "chaosnli_mnli": 0.75, "popquorn": 1.0})
+    Args:
+        values: each data set's name and value.
+
+    >>> corpus_mean([("chaosnli_snli", 0.25), ("chaosnli_mnli", 0.75), ("popquorn", 1.0)])
     0.75
     """
     parts: dict[str, list[float]] = {}
-    for name, value in values.items():
-        parts.setdefault(corpus(name), []).append(value)
+    for data, value in values:
+        parts.setdefault(read_corpus(data), []).append(value)
     return float(np.mean([np.mean(part) for part in parts.values()]))
 
 

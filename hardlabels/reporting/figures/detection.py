@@ -6,6 +6,7 @@ from hardlabels.reporting.tables.detection import detector_order
 from hardlabels.reporting.tables.saved import run_arrays
 from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.quantity import Detection
 from hardlabels.runs.records import Records
 
 PROBE = "ood"
@@ -15,13 +16,13 @@ SETS = ("svhn", "cifar100")
 def saved_detection(records: Records) -> dict[Cell, dict[tuple[str, str], dict[str, np.ndarray]]]:
     """Run to (set, detector) to its arrays, for all runs that see all votes; methods in order, then seeds."""
     found = {}
-    for cell in sorted(records.folders, key=lambda c: (method_key(c.method), c.seed)):
+    for cell in sorted(records.folders, key=lambda c: (method_key(c.variant), c.seed)):
         if cell.K is None:
             arrays = run_arrays(records.folders[cell], PROBE, records.checkpoint)
             parts: dict[tuple[str, str], dict[str, np.ndarray]] = {}
             for name, array in arrays.items():
-                outliers, detector, quantity = name.split("/")
-                parts.setdefault((outliers, detector), {})[quantity] = array
+                if (found_in := Detection.read(name)) is not None:
+                    parts.setdefault((found_in.outliers, found_in.detector), {})[found_in.measure] = array
             if parts:
                 found[cell] = parts
     return found

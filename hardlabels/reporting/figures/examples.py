@@ -8,11 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from scipy.special import softmax, xlogy
 
+from hardlabels.reporting.figures.shown_texts import cut, show_text
 from hardlabels.reporting.figures.style import ANNOTATORS, WIDTH, canvas, colour, label, legend_below
-from hardlabels.reporting.figures.texts import cut, show_text
 from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
 from hardlabels.reporting.tables.sheet import Sheet
-from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import Records
@@ -88,7 +87,7 @@ def prepare_examples(records: Records, methods: Sequence[str], choose: Choose) -
         return Examples()
     first = saved[0]
     p = first["p"].astype(np.float64)
-    q = {cell.method: softmax(one["logits"].astype(np.float64), axis=1) for cell, one in zip(cells, saved, strict=True)}
+    q = {cell.variant: softmax(one["logits"].astype(np.float64), axis=1) for cell, one in zip(cells, saved, strict=True)}
     if not methods:
         cells, q = cells[:1], {}
     source = source_at_hand(FinishedRun(records.folders[cells[0]]))
@@ -109,7 +108,7 @@ def _picture(source: Source, position: int) -> np.ndarray | tuple[str, ...] | No
 
 
 def draw_examples(numbers: Examples, title: Callable[[Item], str], columns: int = 6) -> Canvas:
-    """An item a column: its picture above, the shares of its votes and of each prediction below, class by class.
+    """One column per item: its picture above, the shares of its votes and of each prediction below, class by class.
 
     Texts need the width: there an item is a row, with its bars beside it.
     """
@@ -179,7 +178,7 @@ def _matched(records: Records, methods: Sequence[str]) -> tuple[list[Cell], list
     """Runs of one seed and K that predict the same items, and their predictions; most votes first, then lowest seed."""
     by_place: dict[tuple[float, int], dict[str, Cell]] = {}
     for cell in records.folders:
-        by_place.setdefault((ALL if cell.K is None else float(cell.K), cell.seed), {})[cell.method] = cell
+        by_place.setdefault((cell.votes, cell.seed), {})[cell.variant] = cell
     for _, found in sorted(by_place.items(), key=lambda entry: (-entry[0][0], entry[0][1])):
         if not set(methods) <= set(found):
             continue

@@ -6,29 +6,30 @@ from matplotlib.figure import Figure as Canvas
 from hardlabels.metrics import METRICS
 from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
-from hardlabels.reporting.figures.style import canvas, colour, count_word, label, mark, mean_sd, places, styled
+from hardlabels.reporting.figures.style import canvas, colour, count_word, label, mark, mean_and_bar, places, styled
 from hardlabels.reporting.tables.sheet import Sheet
-from hardlabels.reporting.tables.wording import ALL, heading
+from hardlabels.reporting.tables.wording import heading
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 PARTS = ("brier_reliability", "brier_resolution", "brier_uncertainty")
 METHODS = ("soft", "sls", "majority", "label_smoothing", "mixup")
 
 
 def prepare_brier(records: Records) -> pd.DataFrame:
-    """One row a method and part: mean, SD, n over seeds, all votes."""
+    """One row for each method and part of the score: mean, SD, n over seeds, all votes."""
     sheet, rows = Sheet(records, "main", seeds=10), []
     for method in sheet.methods((), ALL):
         for part in PARTS:
             values = sheet.values(part, method)
             if values and "," not in method:
-                rows.append((part, method, *mean_sd(list(values.values())), len(values)))
+                rows.append((part, method, *mean_and_bar(list(values.values())), len(values)))
     return pd.DataFrame(rows, columns=["part", "method", "mean", "sd", "n"])
 
 
 @styled
 def draw_brier(numbers: pd.DataFrame) -> Canvas:
-    """A panel a part, a mark a method, SD as bars."""
+    """One panel per part of the score, one mark per method, the SD over seeds as bars."""
     figure, axes = canvas(1, len(PARTS), height=3.2, width=7.2)
     methods = list(dict.fromkeys(numbers["method"]))
     for axis, part in zip(axes[0], PARTS, strict=True):

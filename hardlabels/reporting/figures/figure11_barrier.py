@@ -6,17 +6,19 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
+from hardlabels.reporting.figures.across import PairKind
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, legend_below, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import pair_values, predictions_of
 from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.quantity import write_probed
 from hardlabels.runs.records import Records
 
 PROBE = "barrier"
 VARIANTS = {"interpolated_bn": "BN statistics interpolated", "reestimated_bn": "BN statistics re-estimated"}
-DASHES = {"sls – soft": "-", "sls – sls": "--", "soft – soft": ":"}
+DASHES = {PairKind("sls", "soft"): "-", PairKind("sls", "sls"): "--", PairKind("soft", "soft"): ":"}
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,8 @@ class Barrier:
     """
 
     alpha: np.ndarray
-    curves: dict[tuple[str, str], np.ndarray]
-    heights: dict[tuple[str, str], np.ndarray]
+    curves: dict[tuple[str, PairKind], np.ndarray]
+    heights: dict[tuple[str, PairKind], np.ndarray]
     chance: float | None
 
 
@@ -45,15 +47,15 @@ def prepare_barrier(records: Records) -> Barrier:
     ]
     lengths = [len(values["alpha"]) for _, _, values in found]
     points = max(set(lengths), key=lengths.count) if lengths else 0
-    curves: dict[tuple[str, str], list[list[float]]] = {}
-    heights: dict[tuple[str, str], list[float]] = {}
+    curves: dict[tuple[str, PairKind], list[list[float]]] = {}
+    heights: dict[tuple[str, PairKind], list[float]] = {}
     for a, b, values in found:
         for variant in VARIANTS:
-            curve = values.get(f"full/soft_nll_{variant}")
+            curve = values.get(write_probed(f"soft_nll_{variant}"))
             if curve is not None and len(curve) == points:
-                key = variant, f"{a.method} – {b.method}"
+                key = variant, PairKind(a.variant, b.variant)
                 curves.setdefault(key, []).append([np.nan if value is None else value for value in curve])
-                height = values.get(f"full/barrier_{variant}")
+                height = values.get(write_probed(f"barrier_{variant}"))
                 heights.setdefault(key, []).append(np.nan if height is None else height)
     saved = next((p for path in records.folders.values() if (p := predictions_of(FinishedRun(path))) is not None), None)
     return Barrier(
@@ -66,13 +68,13 @@ def prepare_barrier(records: Records) -> Barrier:
 
 @styled
 def draw_barrier(numbers: Barrier) -> Canvas:
-    """A panel a treatment of BN: every pair thin, the mean of a kind of pair bold."""
+    """One panel per treatment of BN: every pair thin, the mean of a kind of pair bold."""
     figure, axes = canvas(1, len(VARIANTS), height=3.7, sharey=True)
     for axis, (variant, word) in zip(axes[0], VARIANTS.items(), strict=True):
         for (which, kind), curves in numbers.curves.items():
             if which != variant:
                 continue
-            style = {"color": colour(kind.partition(" – ")[0]), "linestyle": DASHES.get(kind, "-.")}
+            style = {"color": colour(kind.first), "linestyle": DASHES.get(kind, "-.")}
             axis.plot(numbers.alpha, curves.T, alpha=0.25, linewidth=0.7, **style)
             axis.plot(numbers.alpha, curves.mean(0), linewidth=2, label=f"{kind} ({len(curves)} pairs)", **style)
         if numbers.chance is not None:
@@ -100,7 +102,7 @@ def barrier(records: Records) -> Figure:
     notes = [
         f"{kind}, {VARIANTS[variant]}: mean barrier {np.nanmean(values):.3f}, {np.nanmin(values):.3f} to "
         f"{np.nanmax(values):.3f}, {len(values)} pairs."
-        for (variant, kind), values in sorted(numbers.heights.items())
+        for (variant, kind), values in sorted(numbers.heights.items(), key=lambda entry: (entry[0][0], str(entry[0][1])))
     ]
     if sheet.group.published:
         paper = published()["figures"]["fig11_loss_barrier"]

@@ -16,14 +16,14 @@ ESTIMATORS = {"cka": "linear CKA", "cka_debiased": "debiased"}
 
 
 def prepare_cka(records: Records) -> pd.DataFrame:
-    """One row a pair of runs and estimator: kind of pair, its first method, estimator, value; all votes, all shared items."""
+    """One row for each estimator and pair of runs: kind of pair, estimator, value; all votes, all shared items."""
     parts = [prepare_across(records, PROBE, name, ("full",)).assign(estimator=name) for name in ESTIMATORS]
     return pd.concat(parts, ignore_index=True)
 
 
 @styled
 def draw_cka(numbers: pd.DataFrame) -> Canvas:
-    """A panel an estimator, a dot a pair of runs."""
+    """One panel per estimator, one dot per pair of runs."""
     figure, axes = canvas(1, len(ESTIMATORS), height=3.7, sharey=True)
     for axis, (name, word) in zip(axes[0], ESTIMATORS.items(), strict=True):
         strips(axis, numbers[numbers["estimator"] == name])

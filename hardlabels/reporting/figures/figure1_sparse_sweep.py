@@ -6,12 +6,13 @@ from matplotlib.figure import Figure as Canvas
 from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.claims.quantities import label_of
 from hardlabels.reporting.figures.figure import Figure
-from hardlabels.reporting.figures.style import canvas, colour, count_word, label, legend_below, mark, mean_sd, styled
+from hardlabels.reporting.figures.style import canvas, colour, count_word, label, legend_below, mark, mean_and_bar, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.sheet import HARD_DELIVERY, Sheet, method_key
-from hardlabels.reporting.tables.wording import ALL, heading, votes_word
+from hardlabels.reporting.tables.wording import heading
 from hardlabels.runs.quantity import Quantity
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL, write_votes
 
 PANELS = ("soft_nll", "soft_nll_t", "hard_acc", "ece_eqmass", "ece_votes", "ent_corr")
 METHODS = ("soft", *HARD_DELIVERY)
@@ -19,7 +20,7 @@ COLUMNS = ["metric", "method", "K", "mean", "sd", "n", "published"]
 
 
 def prepare_sparse_sweep(records: Records) -> pd.DataFrame:
-    """One row a metric, method and K: mean, SD and n over seeds, and the published soft NLL. All votes are the last K."""
+    """One row for each metric, method and K: mean, SD and n over seeds, and the published soft NLL. All votes are the last K."""
     sheet, paper = Sheet(records, "sparse", seeds=5), published()["table1_sparse_soft_nll"]
     few = {method for k in records.table["K"].unique() if k != ALL for method in sheet.methods((), k)}
     rows = []
@@ -33,13 +34,13 @@ def prepare_sparse_sweep(records: Records) -> pd.DataFrame:
                     continue
                 known = metric == "soft_nll" and sheet.group.own_regime and method in METHODS and k in paper["K"]
                 number = paper[method]["nll"][paper["K"].index(k)] if known else float("nan")
-                rows.append((metric, method, k, *mean_sd(list(values.values())), len(values), number))
+                rows.append((metric, method, k, *mean_and_bar(list(values.values())), len(values), number))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 @styled
 def draw_sparse_sweep(numbers: pd.DataFrame) -> Canvas:
-    """A panel a metric, a line a method, SD as bars; hollow marks are the published means."""
+    """One panel per metric, one line per method, the SD over seeds as bars; hollow marks are the published means."""
     figure, axes = canvas(3, 2, height=7.4)
     ks = sorted(numbers["K"].unique())
     methods = sorted(numbers["method"].unique(), key=method_key)
@@ -52,7 +53,7 @@ def draw_sparse_sweep(numbers: pd.DataFrame) -> Canvas:
             axis.errorbar(x, rows["mean"], yerr=rows["sd"], label=label(method), capsize=2, **style)
             if rows["published"].notna().any():
                 axis.plot(x, rows["published"], linestyle="none", markerfacecolor="none", markersize=7, **style)
-        axis.set_xticks(range(len(ks)), [votes_word(k) for k in ks])
+        axis.set_xticks(range(len(ks)), [write_votes(k) for k in ks])
         axis.set_xlim(-0.5, len(ks) - 0.5)
         axis.set_title(heading(metric))
     for axis in axes[-1]:

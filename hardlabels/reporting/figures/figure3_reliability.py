@@ -19,9 +19,9 @@ from hardlabels.reporting.figures.style import canvas, colour, label, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import predictions_of
 from hardlabels.reporting.tables.sheet import Sheet, method_key
-from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 METHODS = ("soft", "sls", "majority")
 MESH = np.linspace(0, 1, 201)
@@ -122,7 +122,7 @@ def prepare_reliability(records: Records) -> list[Reliability]:
     most = ALL if ALL in ks else max(ks, default=ALL)
     curves = []
     for method in METHODS:
-        cells = sorted((c for c in records.folders if c.method == method and (c.K or ALL) == most), key=lambda c: c.seed)
+        cells = sorted(records.runs.get((method, most), {}), key=lambda cell: cell.seed)
         runs = [
             saved
             for cell in cells

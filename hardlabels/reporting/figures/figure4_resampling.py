@@ -5,26 +5,26 @@ from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
-from hardlabels.reporting.figures.style import canvas, colour, count_word, label, mark, mean_sd, styled
+from hardlabels.reporting.figures.style import canvas, colour, count_word, label, mark, mean_and_bar, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.sheet import Sheet
-from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL, read_method, write_method
 
-HOLD = "sls,hold="
 COLUMNS = ["hold", "mean", "sd", "n", "published"]
 
 
-def held(method: str) -> int | None:
+def epochs_held(method: str) -> int | None:
     """For how many epochs a method holds its SLS labels; None for other methods.
 
-    >>> held("sls"), held("sls,hold=50"), held("soft")
+    >>> epochs_held("sls"), epochs_held("sls,hold=50"), epochs_held("soft")
     (1, 50, None)
     """
-    if method == "sls":
-        return 1
-    number = method.removeprefix(HOLD)
-    return int(number) if method.startswith(HOLD) and number.isdigit() else None
+    name, settings = read_method(method)
+    if name != "sls" or any(key != "hold" for key, _ in settings):
+        return None
+    hold = dict(settings).get("hold", 1)
+    return hold if isinstance(hold, int) else None
 
 
 def prepare_resampling(records: Records) -> pd.DataFrame:
@@ -33,10 +33,10 @@ def prepare_resampling(records: Records) -> pd.DataFrame:
     known = dict(zip(paper["hold_epochs"], paper["soft_nll"], strict=True)) if sheet.group.own_regime else {}
     rows = []
     for method in sheet.methods((), ALL):
-        hold = 0 if method == "soft" else held(method)
+        hold = 0 if method == "soft" else epochs_held(method)
         values = sheet.values("soft_nll", method)
         if hold is not None and values:
-            rows.append((hold, *mean_sd(list(values.values())), len(values), known.get(hold, float("nan"))))
+            rows.append((hold, *mean_and_bar(list(values.values())), len(values), known.get(hold, float("nan"))))
     return pd.DataFrame(rows, columns=COLUMNS).sort_values("hold", ignore_index=True)
 
 
@@ -64,7 +64,7 @@ def resampling(records: Records) -> Figure:
     """The figure."""
     sheet, numbers = Sheet(records, "resampling", seeds=5), prepare_resampling(records)
     holds = published()["figures"]["fig4_resampling"]["hold_epochs"]
-    wanted = [HOLD + str(hold) for hold in holds if hold > 1]
+    wanted = [write_method("sls", {"hold": hold}) for hold in holds if hold > 1]
     if sheet.group.published or sheet.empty or len(numbers[numbers["hold"] > 1]) == 0:
         for method in ("sls", *wanted):
             sheet.entry("soft_nll", method)

@@ -12,9 +12,9 @@ from hardlabels.reporting.figures.style import canvas, colour, label, places, st
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import run_arrays
 from hardlabels.reporting.tables.sheet import Sheet, method_key
-from hardlabels.reporting.tables.wording import ALL
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 PROBE = "gradient_variance"
 SHOWN = ("sls", "soft")  # whose items are drawn: the first that has them
@@ -42,8 +42,8 @@ def prepare_gradient_variance(records: Records) -> GradientVariance:
     rows = records.seen[(records.seen["name"] == f"{PROBE}/spearman") & (records.seen["slice"] == "full")]
     rows = rows[rows["K"] == ALL].dropna(subset="value")
     spearman = rows[["method", "seed", "value"]].sort_values(["method", "seed"], ignore_index=True)
-    for cell in sorted(records.folders, key=lambda c: ((*SHOWN, c.method).index(c.method), c.seed)):
-        arrays = run_arrays(records.folders[cell], PROBE, records.checkpoint) if cell.K is None and cell.method in SHOWN else {}
+    for cell in sorted(records.folders, key=lambda c: ((*SHOWN, c.variant).index(c.variant), c.seed)):
+        arrays = run_arrays(records.folders[cell], PROBE, records.checkpoint) if cell.K is None and cell.variant in SHOWN else {}
         if {"item_entropy", "item_variance"} <= set(arrays):
             return GradientVariance(spearman, cell, arrays["item_entropy"], arrays["item_variance"])
     return GradientVariance(spearman, None, np.zeros(0), np.zeros(0))
@@ -57,7 +57,7 @@ def draw_gradient_variance(numbers: GradientVariance) -> Canvas:
     figure, axes = canvas(1, 1 + two, height=3.2, width=6.4 if two else 4.4)
     if numbers.run is not None:
         dense = min(0.8, max(0.15, 300 / max(len(numbers.entropy), 1)))  # thousands of dots: lighter ones
-        style = {"color": colour(numbers.run.method), "alpha": dense, "markersize": 4, "markeredgewidth": 0}
+        style = {"color": colour(numbers.run.variant), "alpha": dense, "markersize": 4, "markeredgewidth": 0}
         axes[0, 0].plot(numbers.entropy, numbers.variance, ".", rasterized=True, **style)
         axes[0, 0].set(xlabel="annotator entropy, nat", ylabel="gradient variance, last layer", title=str(numbers.run))
     last = axes[0, -1]

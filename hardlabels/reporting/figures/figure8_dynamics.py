@@ -8,10 +8,11 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 
 from hardlabels.reporting.figures.figure import Figure
-from hardlabels.reporting.figures.style import canvas, colour, label, loss_limits, mean_sd, places, strip, styled
+from hardlabels.reporting.figures.style import canvas, colour, label, loss_limits, mean_and_bar, places, strip, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import run_values
 from hardlabels.reporting.tables.sheet import Sheet, method_key
+from hardlabels.runs.quantity import write_probed
 from hardlabels.runs.records import Records
 
 PROBE = "dynamics"
@@ -38,14 +39,15 @@ def prepare_dynamics(records: Records) -> Dynamics:
     """Loss curves and milestones of SLS and soft labels, all votes."""
     curves: dict[str, list[list[float]]] = {}
     rows = []
-    for cell in sorted(records.folders, key=lambda c: (method_key(c.method), c.seed)):
-        if cell.method not in METHODS or cell.K is not None:
+    for cell in sorted(records.folders, key=lambda c: (method_key(c.variant), c.seed)):
+        if cell.variant not in METHODS or cell.K is not None:
             continue
         values = run_values(records.folders[cell], PROBE)
-        if values.get("full/curve") and all(values.get(f"full/{name}") is not None for name in MILESTONES):
-            curve = [float("nan") if value is None else value for value in values["full/curve"]]
-            curves.setdefault(cell.method, []).append(curve)
-            rows.append((cell.method, cell.seed, *(values[f"full/{name}"] for name in MILESTONES)))
+        found, epochs_of = values.get(write_probed("curve")), [values.get(write_probed(name)) for name in MILESTONES]
+        if found and None not in epochs_of:
+            curve = [float("nan") if value is None else value for value in found]
+            curves.setdefault(cell.variant, []).append(curve)
+            rows.append((cell.variant, cell.seed, *epochs_of))
     epochs = pd.DataFrame(rows, columns=["method", "seed", *MILESTONES])
     wide = {name: epochs.pivot(index="seed", columns="method", values=name) for name in MILESTONES}
     both = set(METHODS) <= set(epochs["method"])
@@ -55,13 +57,13 @@ def prepare_dynamics(records: Records) -> Dynamics:
 
 @styled
 def draw_dynamics(numbers: Dynamics) -> Canvas:
-    """Left, soft NLL by epoch, mean and SD over seeds; right, the epochs of the milestones, a dot a seed."""
+    """Left, soft NLL by epoch, mean and SD over seeds; right, the epochs of the milestones, one dot per seed."""
     figure, axes = canvas(1, 2, height=3.2, width_ratios=[1.5, 1])
     left, right = axes[0]
     for method, curves in numbers.curves.items():
-        epoch, mean = np.arange(curves.shape[1]), np.array([mean_sd(column)[0] for column in curves.T])
+        epoch, mean = np.arange(curves.shape[1]), np.array([mean_and_bar(column)[0] for column in curves.T])
         left.plot(epoch, mean, color=colour(method), label=label(method))
-        sd = np.array([mean_sd(column)[1] for column in curves.T])
+        sd = np.array([mean_and_bar(column)[1] for column in curves.T])
         if len(curves) > 1:
             left.fill_between(epoch, mean - sd, mean + sd, color=colour(method), alpha=0.2, linewidth=0)
     left.set(xlabel="epoch", ylabel="soft NLL ↓")

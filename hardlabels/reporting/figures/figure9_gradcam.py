@@ -26,7 +26,7 @@ class GradCam:
     """Numbers of the figure.
 
     Attributes:
-        stability: kind, method, slice, value: mean correlation of maps, a row a pair of runs.
+        stability: kind of pair, slice, value: the mean correlation of maps, one row for each slice and pair of runs.
         examples: method to the arrays that the probe kept of its first pair.
     """
 
@@ -37,11 +37,11 @@ class GradCam:
 def prepare_gradcam(records: Records) -> GradCam:
     """Correlations of all pairs that see all votes, and the example maps of the first pair of SLS and of soft labels."""
     examples: dict[str, dict[str, np.ndarray]] = {}
-    for a, b in sorted(pair_values(records, PROBE), key=lambda pair: (method_key(pair[0].method), pair[0].seed, pair[1].seed)):
-        if a.method == b.method and a.method in ("sls", "soft") and a.K is None and a.method not in examples:
+    for a, b in sorted(pair_values(records, PROBE), key=lambda pair: (method_key(pair[0].variant), pair[0].seed, pair[1].seed)):
+        if a.variant == b.variant and a.variant in ("sls", "soft") and a.K is None and a.variant not in examples:
             arrays = pair_arrays(records, PROBE, a, b)
             if {"example_image", "example_map_a", "example_map_b"} <= set(arrays):
-                examples[a.method] = arrays
+                examples[a.variant] = arrays
     return GradCam(prepare_across(records, PROBE, "correlation", tuple(SLICES)), examples)
 
 

@@ -9,12 +9,13 @@ from scipy.stats import t
 
 from hardlabels.delivery.base import FEWEST_VOTES
 from hardlabels.reporting.figures.figure import Figure
-from hardlabels.reporting.figures.style import canvas, colour, label, legend_below, mean_sd, styled
+from hardlabels.reporting.figures.style import canvas, colour, label, legend_below, mean_and_bar, styled
+from hardlabels.reporting.number_formats import true_minus
 from hardlabels.reporting.selection import MONITORED, curves
 from hardlabels.reporting.tables.sheet import Sheet, method_key
-from hardlabels.reporting.tables.wording import votes_word
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import write_votes
 from hardlabels.statistics.first_pass import differences_by_pass
 
 FRESH, METHOD = "sls", "multipass"
@@ -48,12 +49,12 @@ def prepare_first_pass(records: Records) -> list[Lead]:
     fresh = {
         cell.seed: curve
         for cell in records.folders
-        if (cell.method, cell.K) == (FRESH, None) and (curve := _curve(records, cell))
+        if (cell.variant, cell.K) == (FRESH, None) and (curve := _curve(records, cell))
     }
     found = []
     for k in sorted({cell.K for cell in records.folders if cell.K is not None and cell.K >= FEWEST_VOTES}):
         for method in sorted(METHODS, key=method_key):
-            cells = [cell for cell in records.folders if (cell.method, cell.K) == (method, k) and cell.seed in fresh]
+            cells = [cell for cell in records.folders if (cell.variant, cell.K) == (method, k) and cell.seed in fresh]
             mine = {cell.seed: curve for cell in cells if (curve := _curve(records, cell))}
             lengths = {len(curve) for curve in (*mine.values(), *(fresh[seed] for seed in mine))}
             if len(lengths) == 1 and lengths.pop() >= 2 * k:
@@ -79,7 +80,7 @@ def draw_first_pass(numbers: list[Lead]) -> Canvas:
         for lead in (lead for lead in numbers if k == lead.K):
             epochs = min(lead.differences.shape[1], SHOWN_PASSES * k)
             x, rows = np.arange(1, epochs + 1), lead.differences[:, :epochs]
-            mean, sd = np.array([mean_sd(column) for column in rows.T]).T
+            mean, sd = np.array([mean_and_bar(column) for column in rows.T]).T
             half = t.ppf(0.975, max(len(rows) - 1, 1)) * sd / np.sqrt(len(rows))
             later = slice(k, None)  # in pass 1 of a hard problem curves jump: they may leave the picture
             lowest, highest = min(lowest, (mean - half)[later].min()), max(highest, (mean + half)[later].max())
@@ -88,7 +89,7 @@ def draw_first_pass(numbers: list[Lead]) -> Canvas:
         for end in range(k, epochs, k):
             axis.axvline(end + 0.5, color="0.6", linewidth=0.8, linestyle=":")
         axis.axhline(0, color="0.3", linewidth=0.8)
-        axis.set(title=f"K = {votes_word(k)}", xlabel="epoch, after training it")
+        axis.set(title=f"K = {write_votes(k)}", xlabel="epoch, after training it")
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     if highest > lowest:
         room = 0.15 * (highest - lowest)
@@ -114,9 +115,7 @@ def first_pass(records: Records) -> Figure:
     )
     notes = [
         f"{lead.method}, K = {lead.K}: mean difference "
-        + ", ".join(f"pass {place}: {value:+.4f}" for place, value in enumerate(lead.by_pass[:SHOWN_PASSES], start=1)).replace(
-            "-", "−"
-        )
+        + ", ".join(f"pass {at}: {true_minus(f'{value:+.4f}')}" for at, value in enumerate(lead.by_pass[:SHOWN_PASSES], start=1))
         + "."
         for lead in numbers
     ]

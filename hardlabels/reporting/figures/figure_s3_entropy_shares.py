@@ -46,16 +46,16 @@ def normalised_entropy(p: np.ndarray) -> np.ndarray:
 def prepare_entropy_shares(records: Records) -> EntropyShares:
     """Annotators, soft and majority labels (all votes, evaluation items of every seed)."""
     found: dict[str, list[np.ndarray]] = {}
-    for cell in sorted(records.folders, key=lambda c: (method_key(c.method), c.seed)):
+    for cell in sorted(records.folders, key=lambda c: (method_key(c.variant), c.seed)):
         saved = (
             predictions_of(FinishedRun(records.folders[cell]), records.checkpoint)
-            if cell.method in METHODS and cell.K is None
+            if cell.variant in METHODS and cell.K is None
             else None
         )
         if saved is None or not np.isfinite(saved["logits"]).all():
             continue
         found.setdefault("annotators", []).append(normalised_entropy(saved["p"].astype(np.float64)))
-        found.setdefault(cell.method, []).append(normalised_entropy(softmax(saved["logits"].astype(np.float64), axis=1)))
+        found.setdefault(cell.variant, []).append(normalised_entropy(softmax(saved["logits"].astype(np.float64), axis=1)))
     shares = {name: np.mean([np.histogram(x, EDGES)[0] / len(x) for x in rows], axis=0) for name, rows in found.items()}
     means = {name: float(np.mean([x.mean() for x in rows])) for name, rows in found.items()}
     return EntropyShares(shares, means, {name: len(rows) for name, rows in found.items() if name != "annotators"})

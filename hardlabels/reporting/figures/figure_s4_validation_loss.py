@@ -10,9 +10,10 @@ from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, label, loss_limits, styled
 from hardlabels.reporting.tables.sheet import Sheet, method_key
 from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.quantity import history_column
 from hardlabels.runs.records import Records
 
-COLUMN = "evaluate/soft_nll"
+COLUMN = history_column("evaluate", "soft_nll")
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,12 @@ class ValidationLoss:
 def prepare_validation_loss(records: Records) -> ValidationLoss:
     """From the history of every run of soft and of majority labels, all votes."""
     found: dict[str, list[dict[int, float]]] = {}
-    for cell in sorted(records.folders, key=lambda c: (method_key(c.method), c.seed)):
-        if cell.method in METHODS and cell.K is None:
+    for cell in sorted(records.folders, key=lambda c: (method_key(c.variant), c.seed)):
+        if cell.variant in METHODS and cell.K is None:
             history = FinishedRun(records.folders[cell]).history
             curve = {int(row["epoch"]): row[COLUMN] for row in history if COLUMN in row}
             if curve:
-                found.setdefault(cell.method, []).append(curve)
+                found.setdefault(cell.variant, []).append(curve)
     every = [set(curve) for curves in found.values() for curve in curves]
     epochs = sorted(set.intersection(*every)) if every else []
     curves = {method: np.array([[curve[e] for e in epochs] for curve in rows]) for method, rows in found.items()}

@@ -1,4 +1,4 @@
-"""Figure S6: scores of evaluation items and of outliers, a panel a detector."""
+"""Figure S6: scores of evaluation items and of outliers, one panel per detector."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
+from hardlabels.reporting.claims.quantities import auroc
 from hardlabels.reporting.figures.detection import PROBE, ordered, saved_detection
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import ANNOTATORS, canvas, colour, label, legend_below, styled
@@ -34,24 +35,24 @@ class ScoreHistograms:
 def prepare_score_histograms(records: Records) -> ScoreHistograms:
     """The histograms of one run, since edges differ by run: the first seed of SLS, else of soft labels, else of any method."""
     runs = saved_detection(records)
-    run = min(runs, key=lambda c: ((*SHOWN, c.method).index(c.method), c.seed), default=None)
+    run = min(runs, key=lambda c: ((*SHOWN, c.variant).index(c.variant), c.seed), default=None)
     if run is None:
         return ScoreHistograms(None, {}, {})
-    panels, auroc = {}, {}
+    panels, areas = {}, {}
     for key in ordered(set(runs[run])):
         arrays = runs[run][key]
         if {"histogram_edges", "histogram_in", "histogram_out"} <= set(arrays):
             inside, outside = arrays["histogram_in"], arrays["histogram_out"]
             panels[key] = arrays["histogram_edges"], inside / max(inside.sum(), 1), outside / max(outside.sum(), 1)
-            value = records.values(f"{PROBE}/{key[0]}/{key[1]}/auroc", method=run.method, K=float("inf"), seed=run.seed)
-            auroc[key] = float(value.iloc[0]) if len(value) else float("nan")
-    return ScoreHistograms(run, panels, auroc)
+            value = records.values(auroc(*key).column, method=run.variant, K=run.votes, seed=run.seed)
+            areas[key] = float(value.iloc[0]) if len(value) else float("nan")
+    return ScoreHistograms(run, panels, areas)
 
 
 @styled
 def draw_score_histograms(numbers: ScoreHistograms) -> Canvas:
-    """Three panels a line; grey the evaluation items, coloured the outliers."""
-    columns, tint = min(3, len(numbers.panels)), colour(numbers.run.method if numbers.run else "")
+    """Three panels in each line; the evaluation items are grey, the outliers coloured."""
+    columns, tint = min(3, len(numbers.panels)), colour(numbers.run.variant if numbers.run else "")
     lines = -(-len(numbers.panels) // columns)
     figure, axes = canvas(lines, columns, height=0.6 + 1.65 * lines, width=0.4 + 2.0 * columns)
     for axis, ((outliers, detector), (edges, inside, outside)) in zip(axes.flat, numbers.panels.items(), strict=False):

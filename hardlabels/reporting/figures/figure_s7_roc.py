@@ -1,4 +1,4 @@
-"""Figure S7: ROC curves of outlier detection, a panel a detector."""
+"""Figure S7: ROC curves of outlier detection, one panel per detector."""
 
 import numpy as np
 from matplotlib.figure import Figure as Canvas
@@ -20,14 +20,16 @@ def prepare_roc(records: Records) -> Curves:
     found: dict[tuple[str, str], dict[str, list[np.ndarray]]] = {}
     for cell, parts in saved_detection(records).items():
         for key, arrays in parts.items():
-            if {"roc_fpr", "roc_tpr"} <= set(arrays) and "," not in cell.method:  # variants share their method's colour
-                found.setdefault(key, {}).setdefault(cell.method, []).append(np.interp(FPR, arrays["roc_fpr"], arrays["roc_tpr"]))
+            if {"roc_fpr", "roc_tpr"} <= set(arrays) and not cell.settings:  # variants share their method's colour
+                found.setdefault(key, {}).setdefault(cell.variant, []).append(
+                    np.interp(FPR, arrays["roc_fpr"], arrays["roc_tpr"])
+                )
     return {key: {method: np.array(rows) for method, rows in found[key].items()} for key in ordered(set(found))}
 
 
 @styled
 def draw_roc(numbers: Curves) -> Canvas:
-    """Three panels a line, a curve a method: the mean over seeds at each false positive rate."""
+    """Three panels in each line, one curve per method: the mean over seeds at each false positive rate."""
     columns = min(3, len(numbers))
     lines = -(-len(numbers) // columns)
     figure, axes = canvas(lines, columns, height=0.8 + 1.9 * lines, width=0.5 + 2.0 * columns, sharex=True, sharey=True)

@@ -9,12 +9,13 @@ from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.figures.figure import Figure
-from hardlabels.reporting.figures.style import canvas, colour, count_word, label, legend_below, mark, mean_sd, styled
+from hardlabels.reporting.figures.style import canvas, colour, count_word, label, legend_below, mark, mean_and_bar, styled
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.saved import pair_values
 from hardlabels.reporting.tables.sheet import HARD_DELIVERY, Sheet, method_key
-from hardlabels.reporting.tables.wording import votes_word
+from hardlabels.runs.quantity import write_probed
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import write_votes
 
 PROBE, OTHERWISE = "sparse_target_train", "sparse_target"
 """On the items whose K votes were trained on; where nobody measured that, on evaluation items, which nobody trained on."""
@@ -55,18 +56,18 @@ def prepare_improvement(records: Records, kind: str, view: str) -> Improvement:
     bins: list[tuple[Any, ...]] = []
     spearman: list[tuple[Any, ...]] = []
     pairs = pair_values(records, PROBE)
-    trained = any(f"{view}/{kind}_bins" in values for values in pairs.values())
+    trained = any(write_probed(f"{kind}_bins", view) in values for values in pairs.values())
     for (a, b), values in (pairs if trained else pair_values(records, OTHERWISE)).items():
-        table = values.get(f"{view}/{kind}_bins")
-        if table is None or a.K is None or b.method != "soft":
+        table = values.get(write_probed(f"{kind}_bins", view))
+        if table is None or a.K is None or b.variant != "soft":
             continue
         for place, (x, y) in enumerate(zip(reversed(table["distance"]), reversed(table["improvement"]), strict=True), start=1):
-            bins.append((a.method, float(a.K), place, x, y, a.seed))
-        rank, given = (values.get(f"{view}/{kind}_{name}") for name in ("spearman", "spearman_given_entropy"))
-        spearman.append((a.method, float(a.K), a.seed, _number(rank), _number(given)))
+            bins.append((a.variant, float(a.K), place, x, y, a.seed))
+        rank, given = (values.get(write_probed(f"{kind}_{name}", view)) for name in ("spearman", "spearman_given_entropy"))
+        spearman.append((a.variant, float(a.K), a.seed, _number(rank), _number(given)))
     rows = pd.DataFrame(bins, columns=["method", "K", "place", "distance", "improvement", "seed"])
     averaged = [
-        (*key, float(group["distance"].mean()), *mean_sd(group["improvement"].to_numpy()), len(group))
+        (*key, float(group["distance"].mean()), *mean_and_bar(group["improvement"].to_numpy()), len(group))
         for key, group in rows.groupby(["method", "K", "place"])
     ]
     columns = ["method", "K", "place", "distance", "improvement", "sd", "n"]
@@ -76,7 +77,7 @@ def prepare_improvement(records: Records, kind: str, view: str) -> Improvement:
 
 @styled
 def draw_improvement(numbers: Improvement) -> Canvas:
-    """A panel a K, a line a method; above 0 hard delivery is better."""
+    """One panel per K, one line per method; above 0 hard delivery is better."""
     ks = sorted(numbers.bins["K"].unique())
     columns = min(len(ks), 2)
     rows = -(-len(ks) // columns)
@@ -90,7 +91,7 @@ def draw_improvement(numbers: Improvement) -> Canvas:
                 line["distance"], line["improvement"], yerr=line["sd"], color=colour(method), marker=mark(method),
                 label=label(method), capsize=2,
             )  # fmt: skip
-        axis.set_title(f"K = {votes_word(k)}")
+        axis.set_title(f"K = {write_votes(k)}")
     for axis in axes.flat[len(ks) :]:
         axis.set_visible(False)
     for axis in axes[-1]:
@@ -131,14 +132,14 @@ def improvement_figure(records: Records, number: str, title: str, kind: str, vie
 
 
 def spearman_notes(numbers: Improvement) -> list[str]:
-    """One line a method and K: the range of the per-seed correlations, plain and given annotator entropy."""
+    """One sentence for each method and K: the range of the per-seed correlations, plain and given annotator entropy."""
     lines = []
     for (method, k), group in numbers.spearman.dropna(subset="value").groupby(["method", "K"]):
         low, high = group["value"].min(), group["value"].max()
         given = group["given_entropy"].mean()
         beside = "" if np.isnan(given) else f"; given annotator entropy {given:+.3f}"
         lines.append(
-            f"{method}, K = {votes_word(k)}: per-seed Spearman of error and gain {low:+.3f} to {high:+.3f}, mean "
+            f"{method}, K = {write_votes(k)}: per-seed Spearman of error and gain {low:+.3f} to {high:+.3f}, mean "
             f"{group['value'].mean():+.3f} (n = {len(group)}){beside}."
         )
     return lines

@@ -1,4 +1,4 @@
-"""How figures look: one colour and one mark a method, in all of them."""
+"""How figures look: each method has one colour and one mark in all of them."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.tables.sheet import METHODS
+from hardlabels.runs.spelling import read_method
+from hardlabels.statistics.summaries import mean_sd
 
 # Okabe and Ito's colours: told apart with any common colour blindness. Marks and dashes say the same in grey.
 T = TypeVar("T")
@@ -65,7 +67,7 @@ def colour(method: str) -> str:
     >>> colour("sls"), colour("sls,hold=5") == colour("sls")
     ('#D55E00', True)
     """
-    base = method.partition(",")[0]
+    base = read_method(method).name
     return COLOURS.get(base, OTHERS[sum(base.encode()) % len(OTHERS)])
 
 
@@ -75,7 +77,7 @@ def mark(method: str) -> str:
     >>> mark("soft"), mark("unheard_of")
     ('o', 'h')
     """
-    return MARKS.get(method.partition(",")[0], "h")
+    return MARKS.get(read_method(method).name, "h")
 
 
 def label(method: str) -> str:
@@ -84,7 +86,8 @@ def label(method: str) -> str:
     >>> label("deterministic_control"), label("sls,hold=5")
     ('deterministic control', 'sls, hold 5')
     """
-    return " ".join(method.replace("_", " ").replace(",", ", ").replace("=", " ").split())
+    name, settings = read_method(method)
+    return ", ".join([name, *(f"{key} {value}" for key, value in settings)]).replace("_", " ")
 
 
 def canvas(rows: int = 1, columns: int = 1, *, height: float, width: float = WIDTH, **settings: Any) -> tuple[Canvas, np.ndarray]:
@@ -151,14 +154,13 @@ def loss_limits(axis: Axes, curves: Iterable[np.ndarray]) -> None:
         axis.set_ylim(values.min() - pad, values.max() + pad)
 
 
-def mean_sd(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    """Mean and sample SD of the finite values; SD 0 for one of them (no bar), NaN for none.
+def mean_and_bar(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Mean of the finite values and the length of the bar beside it, their sample SD: 0 for one value, NaN for none.
 
-    >>> mean_sd([1.0, 3.0, float("nan")]), mean_sd([2.0])
+    >>> mean_and_bar([1.0, 3.0, float("nan")]), mean_and_bar([2.0])
     ((2.0, 1.4142135623730951), (2.0, 0.0))
     """
     x = np.asarray(values, dtype=float)
     x = x[np.isfinite(x)]
-    if not len(x):
-        return float("nan"), float("nan")
-    return float(x.mean()), float(x.std(ddof=1)) if len(x) > 1 else 0.0
+    mean, sd = mean_sd(x)
+    return mean, 0.0 if len(x) == 1 else sd

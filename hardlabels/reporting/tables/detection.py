@@ -1,8 +1,11 @@
-"""What the three tables of outlier detection share: a row a detector, a column a method."""
+"""What the three tables of outlier detection share: one row per detector, one column per method."""
 
+from hardlabels.reporting.claims.quantities import auroc
 from hardlabels.reporting.published import published, published_row
 from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, mark_best
+from hardlabels.runs.quantity import Detection
+from hardlabels.runs.records import Records
 
 SETTINGS = (
     "The settings that the paper does not give (ODIN's temperature and step, KNN's k, which outliers) are in each run's "
@@ -18,10 +21,15 @@ NO_ORACLE = (
 """The floor of these tables, and why they have no ceiling."""
 
 
+def detections_in(records: Records) -> list[Detection]:
+    """What was measured of outliers in any of the runs."""
+    return [found for name in records.table["name"].unique() if (found := Detection.from_column(name)) is not None]
+
+
 def detectors_in(sheet: Sheet, outliers: str, expected: list[str]) -> list[str]:
     """The detectors of the published table, where it applies, and those measured on this set of outliers."""
-    names = sheet.records.table["name"].unique()
-    measured = {name.split("/")[2] for name in names if name.startswith(f"ood/{outliers}/") and name.endswith("/auroc")}
+    found = detections_in(sheet.records)
+    measured = {one.detector for one in found if (one.outliers, one.measure) == (outliers, "auroc")}
     wanted = set(expected) if sheet.group.published or sheet.empty or not measured else set()
     return detector_order(measured | wanted)
 
@@ -43,6 +51,6 @@ def auroc_cells(sheet: Sheet, outliers: str, section: str, methods: list[str], d
     for detector in detectors:
         for method in methods:
             paper = published_row(section, detector, order.index(method)) if method in order else (None, None)
-            cells[detector, method] = sheet.entry(f"ood/{outliers}/{detector}/auroc", method, published=paper)
+            cells[detector, method] = sheet.entry(auroc(outliers, detector).column, method, published=paper)
         mark_best(cells, [(detector, method) for method in methods], higher=True)
     return cells

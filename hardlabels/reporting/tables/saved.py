@@ -15,6 +15,7 @@ from hardlabels.runs.derived import LOGITS
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.quantity import TIMELESS
 from hardlabels.runs.records import Records, read_pair_file
+from hardlabels.runs.spelling import read_pair_array, write_probe_file
 from hardlabels.sources.source import Source
 
 NOWHERE = "file:///not-at-hand"
@@ -22,12 +23,12 @@ DEPTH = 5  # of a run's folder below the outputs: data, recipe, method, K, seed
 
 
 def file_of(probe: str, checkpoint: str) -> str:
-    """The name of a probe's files, without the ending: those of the selected epoch have the probe's own.
+    """The name of a probe's files at a checkpoint, without the ending; what is no property of one network has one file.
 
-    >>> file_of("hessian", "best"), file_of("hessian", "last")
-    ('hessian', 'hessian,checkpoint=last')
+    >>> file_of("hessian", "last"), file_of("dynamics", "last")
+    ('hessian,checkpoint=last', 'dynamics')
     """
-    return probe if checkpoint == "best" or probe in TIMELESS else f"{probe},checkpoint={checkpoint}"
+    return write_probe_file(probe, "best" if probe in TIMELESS else checkpoint)
 
 
 def run_values(path: Path, probe: str, checkpoint: str = "best") -> dict[str, Any]:
@@ -48,7 +49,10 @@ def run_settings(path: Path, probe: str, checkpoint: str = "best") -> dict[str, 
 
 def run_arrays(path: Path, probe: str, checkpoint: str = "best") -> dict[str, np.ndarray]:
     """The arrays that a probe saved of one run; empty where there are none."""
-    return _arrays(path / "diagnostics" / f"{file_of(probe, checkpoint)}.npz")
+    file = path / "diagnostics" / f"{file_of(probe, checkpoint)}.npz"
+    with suppress(OSError, ValueError), np.load(file, allow_pickle=False) as saved:
+        return dict(saved)
+    return {}
 
 
 def pair_values(records: Records, probe: str) -> dict[tuple[Cell, Cell], dict[str, Any]]:
@@ -70,11 +74,12 @@ def _read_pairs(file: Path, stamp: int) -> list[dict[str, Any]]:
 
 def pair_arrays(records: Records, probe: str, a: Cell, b: Cell) -> dict[str, np.ndarray]:
     """The arrays that a pair probe saved of two runs at the records' checkpoint, by their own names."""
-    head = f"{a.folder}|{b.folder}|"
+    pair = str(a.folder), str(b.folder)
     for file in _pair_files(records, f"{file_of(probe, records.checkpoint)}.npz"):
-        found = {name.removeprefix(head): array for name, array in _arrays(file, head).items()}
-        if found:
-            return found
+        with suppress(OSError, ValueError), np.load(file, allow_pickle=False) as saved:
+            names = {name: key for key in saved.files for *runs, name in [read_pair_array(key)] if tuple(runs) == pair}
+            if names:
+                return {name: saved[key] for name, key in names.items()}
     return {}
 
 
@@ -115,9 +120,3 @@ def _pair_files(records: Records, name: str) -> list[Path]:
     roots = [*records.places, *(path.absolute().parents[DEPTH - 1] for path in records.folders.values())]
     folders = dict.fromkeys(folder for root in dict.fromkeys(roots) for folder in sorted(root.glob("studies/*/diagnostics")))
     return [folder / found for folder in folders for found in (name, f"{name}.xz") if (folder / found).is_file()]
-
-
-def _arrays(file: Path, head: str = "") -> dict[str, np.ndarray]:
-    with suppress(OSError, ValueError), np.load(file, allow_pickle=False) as saved:
-        return {name: saved[name] for name in saved.files if name.startswith(head)}
-    return {}

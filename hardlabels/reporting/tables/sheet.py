@@ -1,4 +1,4 @@
-"""From records to the entries of a table: what was measured, what was with_test, and a note for all that is missing."""
+"""From records to the entries of a table: what was measured, what was tested, and a note for all that is missing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,11 +11,11 @@ from hardlabels.errors import InputError
 from hardlabels.reporting.published import PUBLISHED_DATA, PUBLISHED_RECIPE
 from hardlabels.reporting.selection import unselected
 from hardlabels.reporting.tables.table import MISSING, Entry
-from hardlabels.reporting.tables.targets import NEEDS_DATA, target_intervals
-from hardlabels.reporting.tables.wording import ALL, votes_word
+from hardlabels.reporting.tables.target_intervals import NEEDS_DATA, target_intervals
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.quantity import TIMELESS, Quantity
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL, read_method, write_votes
 from hardlabels.runs.studies.commands import Commands, which_runs
 from hardlabels.statistics.paired import PairedTest, paired_test
 from hardlabels.statistics.signed_rank import Alternative
@@ -51,7 +51,7 @@ class Group:
 
     @property
     def own_regime(self) -> bool:
-        """Whether the paper trained so: elsewhere its numbers may stand in a table, but would set the scale of a picture."""
+        """Whether this is the paper's own data and recipe. Elsewhere its numbers may stand in tables, not in pictures."""
         return self.published and self.recipe == PUBLISHED_RECIPE
 
 
@@ -65,7 +65,7 @@ def group_of(records: Records, study: str) -> Group:
     Raises:
         InputError: when several data sets or recipes are there: their seeds are no pairs.
     """
-    found = {(cell.data, cell.recipe) for cell in (*records.folders, *records.missing, *_unfinished(records))}
+    found = {(cell.data, cell.tagged_recipe) for cell in (*records.folders, *records.missing, *_unfinished(records))}
     found |= set(records.table[["data", "recipe"]].drop_duplicates().itertuples(index=False, name=None))
     if len(found) > 1:
         names = ", ".join("/".join(one) for one in sorted(found))
@@ -81,10 +81,11 @@ def method_key(method: str) -> tuple[int, str, float, str]:
     >>> sorted(["mixup", "sls,hold=10", "other", "sls,hold=5", "sls", "soft"], key=method_key)
     ['soft', 'sls', 'sls,hold=5', 'sls,hold=10', 'mixup', 'other']
     """
-    base, _, variant = method.partition(",")
-    number = variant.partition("=")[2]
-    place = METHODS.index(base) if base in METHODS else len(METHODS)
-    return place, base, float(number) if number.replace(".", "", 1).isdigit() else -1.0 * (not variant), variant
+    name, settings = read_method(method)
+    place = METHODS.index(name) if name in METHODS else len(METHODS)
+    values = [value for _, value in settings]
+    number = values[0] if len(values) == 1 and isinstance(values[0], (int, float)) else 0.0 if values else -1.0
+    return place, name, float(number), method
 
 
 def methods_in(records: Records, K: float | None = None) -> list[str]:  # noqa: N803
@@ -116,14 +117,14 @@ class Sheet:
     def methods(self, expected: Sequence[str], K: float | None = None) -> list[str]:  # noqa: N803
         """The rows: those the paper has, where this is its data or there is nothing yet, and all that have runs."""
         wanted = [*expected] if self.group.published or self.empty else []
-        asked = {cell.method for cell in self.records.missing if K is None or _k(cell) == K}
+        asked = {cell.variant for cell in self.records.missing if K is None or cell.votes == K}
         return sorted({*wanted, *asked, *methods_in(self.records, K)}, key=method_key)
 
     def values(self, name: str, method: str, K: float = ALL, slice: str = "full") -> dict[int, float]:  # noqa: N803
         """Finite values by seed."""
         rows = self.records.by_cell.get((name, slice, method, K), [])
         if len({seed for seed, _ in rows}) < len(rows):
-            raise InputError(f"{name} of {method}, K = {votes_word(K)}: one value a seed is needed, got several")
+            raise InputError(f"{name} of {method}, K = {write_votes(K)}: one value a seed is needed, got several")
         return {seed: value for seed, value in sorted(rows) if np.isfinite(value)}
 
     @cached_property
@@ -145,7 +146,7 @@ class Sheet:
         Args:
             name: in the records: a metric, or ``<probe>/<quantity>``.
             method: of the runs.
-            K: votes an item.
+            K: votes per item in training.
             slice: of the evaluation items.
             published: mean and SD of the paper.
             seeds: only these; None for all.
@@ -187,7 +188,7 @@ class Sheet:
             return None
         if len(common) < max(len(one), len(other)):
             self._say(
-                f"{a} against {b}, K = {votes_word(K)}: paired on the {len(common)} seeds that both have "
+                f"{a} against {b}, K = {write_votes(K)}: paired on the {len(common)} seeds that both have "
                 f"({a} has {len(one)}, {b} has {len(other)})."
             )
         return paired_test(
@@ -201,7 +202,7 @@ class Sheet:
 
     def _note_gaps(self, name: str, method: str, k: float, n: int, wanted: int | None) -> None:
         runs = self._seeds.get((method, k), 0)
-        waiting = any((cell.method, _k(cell)) == (method, k) for cell in (*self.records.missing, *_unfinished(self.records)))
+        waiting = any((cell.variant, cell.votes) == (method, k) for cell in (*self.records.missing, *_unfinished(self.records)))
         probe = Quantity.from_column(name).probe or None
         if not runs or waiting:
             self._cells[method, k] = None
@@ -212,12 +213,12 @@ class Sheet:
             return
         if probe is not None:
             have = f" ({n} of {n + short} runs have it)" if n else ""
-            self._lacks.setdefault(probe, []).append(f"{method} K={votes_word(k)}{have}")
+            self._lacks.setdefault(probe, []).append(f"{method} K={write_votes(k)}{have}")
         else:
-            self._say(f"{short} of {runs} runs of {method}, K = {votes_word(k)}, have no finite {name} and are left out.")
+            self._say(f"{short} of {runs} runs of {method}, K = {write_votes(k)}, have no finite {name} and are left out.")
 
     def lack(self, probe: str) -> None:
-        """Remember that a probe's results are not there."""
+        """Remember that a probe's results are missing, for the notes below the table."""
         self._lacks.setdefault(probe, [])
 
     def absent(self) -> list[Cell]:
@@ -226,9 +227,8 @@ class Sheet:
         asked = [*self.records.missing, *_unfinished(self.records)]
         cells: list[Cell] = []
         for method, k in sorted(self._cells, key=lambda cell: (method_key(cell[0]), cell[1])):
-            mine = [cell for cell in asked if (cell.method, _k(cell)) == (method, k)]
-            votes = None if np.isinf(k) else int(k)
-            cells += mine or [Cell(self.group.data, self.group.recipe, method, votes, int(seed)) for seed in known]
+            mine = [cell for cell in asked if (cell.variant, cell.votes) == (method, k)]
+            cells += mine or [Cell.read(self.group.data, self.group.recipe, method, k, int(seed)) for seed in known]
         return cells
 
     def notes(self) -> list[str]:
@@ -261,10 +261,6 @@ def with_test(entry: Entry, test: PairedTest | None, published_p: float | None =
         return replace(entry, published_p=published_p)
     numbers: dict[str, Any] = {"p": test.p, "agreeing": test.agreeing, "paired": test.n}
     return replace(entry, **numbers, published_p=published_p, p_adjusted=p_adjusted)
-
-
-def _k(cell: Cell) -> float:
-    return ALL if cell.K is None else float(cell.K)
 
 
 def _unfinished(records: Records) -> list[Cell]:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from hardlabels.reporting.number_formats import mean_and_sd, p_value
+
 MISSING = "missing"
 
 
@@ -48,14 +50,14 @@ class Entry:
         """All of it in one line.
 
         >>> print(Entry(0.5052, 0.0263, 10, 0.51, p=0.6953, paired=10))
-        0.5052 ± 0.0263, n = 10, p = 0.695; published 0.51
+        0.5052 ± 0.0263, n = 10, p = 0.695; published 0.5100
         >>> print(Entry(text="missing", published=0.51))
-        missing; published 0.51
+        missing; published 0.5100
         """
-        parts = [self.text or ""] if self.mean is None else [_number(self.mean, self.sd), f"n = {self.n}"]
+        parts = [self.text or ""] if self.mean is None else [mean_and_sd(self.mean, self.sd), f"n = {self.n}"]
         if self.p is not None:
-            parts.append(f"p = {self.p:.3g}")
-        paper = "" if self.published is None else f"; published {_plain(self.published)}"
+            parts.append(f"p = {p_value(self.p)}")
+        paper = "" if self.published is None else f"; published {mean_and_sd(self.published, self.published_sd)}"
         return ", ".join(part for part in parts if part) + paper
 
 
@@ -146,12 +148,3 @@ def mark_best(cells: Cells, among: list[tuple[str, str]], higher: bool | None) -
     top = max(means.values()) if higher else min(means.values())
     for key, mean in means.items():
         cells[key] = replace(cells[key], best=mean == top)
-
-
-def _number(mean: float, sd: float | None) -> str:
-    digits = 4 if abs(mean) < 10 else 1
-    return f"{mean:.{digits}f}" if sd is None else f"{mean:.{digits}f} ± {sd:.{digits}f}"
-
-
-def _plain(value: float) -> str:
-    return f"{value:g}" if abs(value) < 10 else f"{value:.1f}"

@@ -6,8 +6,9 @@ from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.references import with_references
 from hardlabels.reporting.tables.sheet import HARD_DELIVERY, Sheet, with_test
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
-from hardlabels.reporting.tables.wording import ALL, TEMPERED, over_seeds, votes_word
+from hardlabels.reporting.tables.wording import TEMPERED, over_seeds
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL, write_votes
 from hardlabels.statistics.holm import Family
 from hardlabels.statistics.paired import PairedTest
 
@@ -23,10 +24,10 @@ def sparse(records: Records) -> Table:
     measured = bool(((records.table["K"] != ALL) & (records.table["name"] == "soft_nll")).any())
     ks = [*finite, ALL] if measured and (records.table["K"] == ALL).any() else finite  # all votes: context for few, no more
     methods = sorted({m for k in finite for m in sheet.methods(METHODS, k)}, key=sheet.methods(METHODS).index)
-    columns = {k: f"K = {votes_word(k)}" for k in ks}
+    columns = {k: f"K = {write_votes(k)}" for k in ks}
     tests = cell_tests(sheet, finite)
     family = (
-        Family("sparse sweep, soft NLL", {f"{m} K={votes_word(k)}": test for (m, k), test in tests.items()}) if tests else None
+        Family("sparse sweep, soft NLL", {f"{m} K={write_votes(k)}": test for (m, k), test in tests.items()}) if tests else None
     )
     cells: Cells = {}
     for k, column in columns.items():
@@ -37,7 +38,7 @@ def sparse(records: Records) -> Table:
             entry = sheet.entry("soft_nll", method, k, published=(number, None))
             if k != ALL:
                 entry = sheet.with_interval(entry, "soft_nll", method, k)
-            adjusted = family.adjusted.get(f"{method} K={votes_word(k)}") if family else None
+            adjusted = family.adjusted.get(f"{method} K={write_votes(k)}") if family else None
             cells[method, column] = with_test(
                 entry, tests.get((method, k)), number_p if sheet.group.published else None, adjusted
             )

@@ -6,9 +6,10 @@ from hardlabels.reporting.published import published, published_metric
 from hardlabels.reporting.tables.references import with_references
 from hardlabels.reporting.tables.sheet import Sheet, with_test
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
-from hardlabels.reporting.tables.wording import ALL, TEMPERED, TWO_CALIBRATIONS, heading, over_seeds
+from hardlabels.reporting.tables.wording import TEMPERED, TWO_CALIBRATIONS, heading, over_seeds
 from hardlabels.runs.quantity import Quantity
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 SECTION = "table2_main"
 METHODS = ("soft", "sls", "majority", "label_smoothing", "mixup")
@@ -18,7 +19,7 @@ COLUMNS = ("soft_nll", "soft_nll_t", "hard_acc", "ece_eqmass", "ece_votes", "ent
 def main(records: Records) -> Table:
     """The four main metrics by method, all votes; SLS tested two-sided against soft labels."""
     sheet, paper = Sheet(records, "main", seeds=10), published()[SECTION]
-    methods = sheet.methods(METHODS, float("inf"))
+    methods = sheet.methods(METHODS, ALL)
     cells: Cells = {}
     for metric in COLUMNS:
         column = heading(metric)

@@ -6,9 +6,10 @@ from hardlabels.reporting.published import published, published_metric
 from hardlabels.reporting.tables.references import with_references
 from hardlabels.reporting.tables.sheet import Sheet, with_test
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
-from hardlabels.reporting.tables.wording import ALL, TEMPERED, TWO_CALIBRATIONS, heading, over_seeds
+from hardlabels.reporting.tables.wording import TEMPERED, TWO_CALIBRATIONS, heading, over_seeds
 from hardlabels.runs.quantity import Quantity
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 SECTION = "table3_hard_family"
 METHODS = ("soft", "sls", "multipass", "deterministic_control", "shuffled_sls")
@@ -22,7 +23,7 @@ def family(records: Records) -> Table:
     sheet, facts = Sheet(records, "family", seeds=5), published()[SECTION]["facts"]
     paper_p = {("multipass", "soft_nll"): facts["multipass_vs_sls_p_soft_nll"]}
     paper_p |= {("shuffled_sls", metric): facts["shuffled_vs_sls_two_sided_p"] for metric in ("soft_nll", "hard_acc", "ent_corr")}
-    methods = [method for method in sheet.methods(METHODS, float("inf")) if method not in BASELINES]
+    methods = [method for method in sheet.methods(METHODS, ALL) if method not in BASELINES]
     cells: Cells = {}
     for metric in COLUMNS:
         column = heading(metric)

@@ -8,6 +8,7 @@ from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
 from hardlabels.reporting.tables.wording import over_seeds
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 SECTION = "table4_hessian"
 METHODS = ("soft", "sls", "multipass", "deterministic_control", "shuffled_sls")
@@ -24,7 +25,7 @@ NORM = "hessian/weight_norm"
 def hessian(records: Records) -> Table:
     """Largest eigenvalue and trace of the Hessian by method, on all evaluation items and on the high-disagreement slice."""
     sheet = Sheet(records, "main", seeds=10)
-    methods = sheet.methods(METHODS, float("inf"))
+    methods = sheet.methods(METHODS, ALL)
     ablation = sorted({seed for method in ABLATION for seed in sheet.values("hessian/lambda_max", method)})
     # The paper has SLS twice: its 10 main seeds, and the 5 seeds of the family.
     rows: dict[str, tuple[str, str, list[int] | None]] = {

@@ -8,9 +8,10 @@ from hardlabels.reporting.published import published_metric
 from hardlabels.reporting.tables.references import with_references
 from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
-from hardlabels.reporting.tables.wording import ALL, TEMPERED, heading, over_seeds
+from hardlabels.reporting.tables.wording import TEMPERED, heading, over_seeds
 from hardlabels.runs.quantity import Quantity
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 SECTION = "table5_proper_scores"
 METHODS = ("soft", "sls", "majority", "label_smoothing", "mixup")
@@ -24,7 +25,7 @@ COLUMNS = {
 def proper_scores(records: Records) -> Table:
     """KL to the annotators, as soft NLL minus the entropy floor, and the soft Brier score."""
     sheet = Sheet(records, "main", seeds=10)
-    methods = sheet.methods(METHODS, float("inf"))
+    methods = sheet.methods(METHODS, ALL)
     cells: Cells = {}
     for column, metric in COLUMNS.items():
         for method in methods:

@@ -5,8 +5,9 @@ from hardlabels.reporting.published import published, published_row
 from hardlabels.reporting.tables.references import NO_WEIGHTS
 from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
-from hardlabels.reporting.tables.wording import ALL, over_seeds, votes_word
+from hardlabels.reporting.tables.wording import over_seeds
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL, write_votes
 
 SECTION = "table6_sparse_lambda_max"
 VIEWS = {"full": "full", "high": "high_disagreement"}
@@ -24,7 +25,7 @@ def sparse_hessian(records: Records) -> Table:
     paper = {"sls, full": 0, "soft, full": 1, "sls, high": 2, "soft, high": 3}
     cells: Cells = {}
     for k in ks:
-        row = f"K = {votes_word(k)}"
+        row = f"K = {write_votes(k)}"
         for column, method, view in columns:
             if method in METHODS or sheet.values("hessian/lambda_max", method, k, view):
                 number = published_row(SECTION, int(k), paper.get(column, -1))
@@ -35,7 +36,7 @@ def sparse_hessian(records: Records) -> Table:
         f"Largest Hessian eigenvalue of the soft cross-entropy, {BOTH}, eval mode, BN frozen; full: all evaluation "
         f"items, high: the high-disagreement slice; {over_seeds(cells)}. Lower is flatter; no test."
     )
-    rows = [f"K = {votes_word(k)}" for k in ks]
+    rows = [f"K = {write_votes(k)}" for k in ks]
     return Table(
         "6", "Hessian with few votes", caption, rows, [column for column, _, _ in columns], cells, [NO_WEIGHTS, *sheet.notes()]
     )

@@ -1,6 +1,7 @@
 """Table 8: near outliers, CIFAR-100, SLS against soft labels."""
 
 from hardlabels.reporting.checkpoints import BOTH
+from hardlabels.reporting.claims.quantities import auroc
 from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.detection import NO_ORACLE, SETTINGS, auroc_cells, detectors_in
 from hardlabels.reporting.tables.sheet import Sheet, with_test
@@ -22,7 +23,7 @@ def cifar100(records: Records) -> Table:
     detectors = detectors_in(sheet, "cifar100", [name for name in paper if name != "columns"])
     cells = auroc_cells(sheet, "cifar100", SECTION, methods, detectors)
     for detector in detectors:
-        test = sheet.test(f"ood/cifar100/{detector}/auroc", "sls", "soft", "greater")
+        test = sheet.test(auroc("cifar100", detector).column, "sls", "soft", "greater")
         paper_p = paper[detector][2] if sheet.group.published and detector in paper else None
         cells[detector, "sls"] = with_test(cells[detector, "sls"], test, paper_p)
     caption = (

@@ -7,6 +7,7 @@ from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Table
 from hardlabels.reporting.tables.wording import over_seeds
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 SECTION = "table9_cifar100_family_auroc"
 
@@ -14,7 +15,7 @@ SECTION = "table9_cifar100_family_auroc"
 def cifar100_family(records: Records) -> Table:
     """AUROC of the evaluation items against CIFAR-100 by detector and method."""
     sheet = Sheet(records, "family", seeds=5)
-    methods = sheet.methods(published()[SECTION]["columns"], float("inf"))
+    methods = sheet.methods(published()[SECTION]["columns"], ALL)
     detectors = detectors_in(sheet, "cifar100", [name for name in published()[SECTION] if name != "columns"])
     cells = auroc_cells(sheet, "cifar100", SECTION, methods, detectors)
     caption = (

@@ -6,9 +6,10 @@ from hardlabels.reporting.published import published
 from hardlabels.reporting.tables.references import with_references
 from hardlabels.reporting.tables.sheet import Sheet, with_test
 from hardlabels.reporting.tables.table import MISSING, Cells, Entry, Table, mark_best
-from hardlabels.reporting.tables.wording import ALL, TEMPERED, heading, over_seeds
+from hardlabels.reporting.tables.wording import TEMPERED, heading, over_seeds
 from hardlabels.runs.quantity import Quantity
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 METHODS = ("soft", "majority")
 COLUMNS = ("kl_to_annotator", "kl_to_annotator_t", "ent_corr", "hard_acc")

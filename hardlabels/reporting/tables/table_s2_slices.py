@@ -5,9 +5,10 @@ from hardlabels.reporting.claims.quantities import better_direction
 from hardlabels.reporting.tables.references import with_references
 from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
-from hardlabels.reporting.tables.wording import ALL, TEMPERED, heading, over_seeds
+from hardlabels.reporting.tables.wording import TEMPERED, heading, over_seeds
 from hardlabels.runs.quantity import Quantity
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL
 
 VIEWS = {"non-unanimous": "non_unanimous", "high": "high_disagreement"}
 METRIC_NAMES = ("soft_nll", "soft_nll_t", "hard_acc", "ece_votes", "ent_corr")
@@ -17,7 +18,7 @@ METHODS = ("soft", "sls", "majority", "label_smoothing", "mixup")
 def slices(records: Records) -> Table:
     """Soft NLL, accuracy and entropy correlation on the items that are not unanimous, and on the high-disagreement slice."""
     sheet = Sheet(records, "main", seeds=10)
-    methods = sheet.methods(METHODS, float("inf"))
+    methods = sheet.methods(METHODS, ALL)
     columns: dict[str, tuple[str, float, str]] = {}
     cells: Cells = {}
     for word, view in VIEWS.items():

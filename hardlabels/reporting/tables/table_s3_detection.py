@@ -1,10 +1,11 @@
 """Table S3: outlier detection in full, every set of outliers and every measure."""
 
 from hardlabels.reporting.checkpoints import BOTH
-from hardlabels.reporting.tables.detection import NO_ORACLE, SETTINGS, detectors_in
+from hardlabels.reporting.tables.detection import NO_ORACLE, SETTINGS, detections_in, detectors_in
 from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.reporting.tables.table import Cells, Table, mark_best
 from hardlabels.reporting.tables.wording import over_seeds
+from hardlabels.runs.quantity import Detection
 from hardlabels.runs.records import Records
 
 MEASURES = {"auroc": ("AUROC ↑", True), "aupr": ("AUPR ↑", True), "fpr95": ("FPR95 ↓", False)}
@@ -15,8 +16,7 @@ SETS = ("svhn", "cifar100")
 def detection(records: Records) -> Table:
     """AUROC, AUPR and FPR95 of soft labels and SLS by set and detector."""
     sheet = Sheet(records, "main", seeds=10)
-    names = [name.split("/") for name in records.table["name"].unique() if name.startswith("ood/")]
-    measured = {parts[1] for parts in names if len(parts) == 4}
+    measured = {found.outliers for found in detections_in(records)}
     sets = [*SETS, *sorted(measured - set(SETS))] if sheet.group.published or not measured else sorted(measured)
     rows = {
         f"{one}, {detector}": (one, detector) for one in sets for detector in detectors_in(sheet, one, ["energy", "msp", "odin"])
@@ -25,7 +25,7 @@ def detection(records: Records) -> Table:
     cells: Cells = {}
     for row, (one, detector) in rows.items():
         for column, (method, measure) in columns.items():
-            cells[row, column] = sheet.entry(f"ood/{one}/{detector}/{measure}", method)
+            cells[row, column] = sheet.entry(Detection(one, detector, measure).quantity.column, method)
         for word, higher in MEASURES.values():
             mark_best(cells, [(row, f"{method}, {word}") for method in METHODS], higher)
     caption = (

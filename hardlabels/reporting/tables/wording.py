@@ -1,13 +1,8 @@
 """What captions, headings and cells of tables say, in the same words everywhere."""
 
-import numpy as np
-
 from hardlabels.reporting.claims.quantities import better_direction, label_of
 from hardlabels.reporting.tables.table import Cells
 from hardlabels.runs.quantity import Quantity
-
-ALL = float("inf")
-"""K of a run that sees all votes."""
 
 TWO_CALIBRATIONS = (
     "ECE (equal mass) is the paper's, against the majority label: the annotators' own distribution has a large one. ECE against "
@@ -22,15 +17,6 @@ TEMPERED = (
 """In the caption of every table that has soft NLL or KL after one temperature."""
 
 ARROWS = {True: " ↑", False: " ↓", None: ""}
-
-
-def votes_word(k: float) -> str:
-    """K for people.
-
-    >>> votes_word(5.0), votes_word(ALL)
-    ('5', 'all')
-    """
-    return "all" if np.isinf(k) else str(int(k))
 
 
 def heading(metric: str) -> str:

@@ -1,1 +1,1 @@
-"""A configuration before any work: what cannot be, what would be hidden, what nothing reads, and the jobs of a grid."""
+"""A configuration before any work: impossible settings, hidden changes, settings that nothing reads, and the jobs of a grid."""

@@ -1,6 +1,5 @@
-"""A cell's whole configuration, checked before any work: a number that cannot be, code that must not be called."""
+"""A cell's whole configuration, checked before any work: refuses impossible numbers and code that must not be called."""
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -13,14 +12,9 @@ from hardlabels.errors import InputError
 from hardlabels.guard import MAY_CALL, check_settings, check_target, named_code, targets
 from hardlabels.runs.identity import TRAINER
 from hardlabels.runs.method import DATAMODULE, Method
+from hardlabels.runs.settings.schema import check_types
 from hardlabels.runs.settings.unread import refuse_unread
 from hardlabels.sources.source import Source
-
-WIDEST, MOST_WORKERS = 4096, 256  # a mistyped number must not fill the memory, or the machine with processes
-LONGEST_STRIDE = 3  # of a 3x3 stem; more would leave pixels unseen
-LARGEST = 2**31 - 1
-
-PRECISIONS = ("32-true", "16-mixed", "bf16-mixed")
 
 LENGTH = "recipe.epochs says how long a run trains"
 ITEMS = "recipe.train_items says how many items it trains on"
@@ -48,66 +42,14 @@ def check_config(cfg: DictConfig) -> None:
     classes are checked when they are made.
     """
     config: Any = OmegaConf.to_container(cfg, resolve=True)
-    for part in ("data", "method", "recipe", "model", "trainer", "callbacks", "logger", "run"):
-        _expect(isinstance(config.get(part), dict), part, "a group of settings", config.get(part))
-    outputs = config.get("outputs")
-    _expect(isinstance(outputs, str) and outputs != "", "outputs", "the name of a folder", outputs)
-    _whole("workers", config.get("workers"), 0, MOST_WORKERS)
-    check_trainer(config["trainer"])
-    check_recipe(config["recipe"])
+    check_types(config)
+    for name in config["trainer"]:
+        if name in SET_BY_THE_RUN:
+            raise InputError(f"trainer.{name} is set by the run itself: {SET_BY_THE_RUN[name]}")
     check_targets(config)
     check_method(cfg.method, config["seed"])
     check_names(config)
     refuse_unread(cfg)
-    if "width" in config["model"]:
-        _whole("model.width", config["model"]["width"], 1, WIDEST)
-    compiled = config["model"].get("compile", False)
-    _expect(isinstance(compiled, (bool, str)), "model.compile", "true, false or the name of a backend", compiled)
-
-
-def check_recipe(recipe: Mapping[str, Any]) -> None:
-    """The training settings, each by its range."""
-    from hardlabels.votes.split import SPLITS  # noqa: PLC0415 - scipy comes with it, and --help need not wait
-
-    for name, most in (("epochs", LARGEST), ("batch_size", LARGEST), ("width", WIDEST)):
-        _whole(f"recipe.{name}", recipe.get(name), 1, most)
-    if "stride" in recipe:
-        _whole("recipe.stride", recipe["stride"], 1, LONGEST_STRIDE)
-    if recipe.get("train_items") is not None:
-        _whole("recipe.train_items", recipe["train_items"], 1, LARGEST, " (or null for all)")
-    split = recipe.get("split")
-    _expect(isinstance(split, str) and split in SPLITS, "recipe.split", f"one of {', '.join(SPLITS)}", split)
-    optimizer = recipe.get("optimizer")
-    if not isinstance(optimizer, dict):
-        raise InputError(f"recipe.optimizer must be a group of settings, got {optimizer!r}")
-    _expect(optimizer.get("_partial_") is True, "recipe.optimizer._partial_", "true", optimizer.get("_partial_"))
-    ranges = {
-        "lr": (lambda x: 0 < x < math.inf, "a finite number greater than 0"),
-        "momentum": (lambda x: 0 <= x < 1, "a number in [0, 1)"),
-        "weight_decay": (lambda x: 0 <= x < math.inf, "a finite number, at least 0"),
-        "nesterov": (lambda x: True, "true or false"),
-    }
-    for name, (holds, expected) in ranges.items():
-        if name in optimizer:
-            value = optimizer[name]
-            kind = (
-                isinstance(value, bool) if name == "nesterov" else isinstance(value, (int, float)) and not isinstance(value, bool)
-            )
-            _expect(kind and holds(value), f"recipe.optimizer.{name}", expected, value)
-
-
-def check_trainer(trainer: Mapping[str, Any]) -> None:
-    """The arguments of Lightning's Trainer: those that are not the user's, and those that Lightning takes and cannot mean."""
-    for name in trainer:
-        if name in SET_BY_THE_RUN:
-            raise InputError(f"trainer.{name} is set by the run itself: {SET_BY_THE_RUN[name]}")
-    precision = trainer.get("precision")
-    known = precision is None or precision in PRECISIONS
-    _expect(known, "trainer.precision", f"one of {', '.join(PRECISIONS)} (batches are made in 32 bits)", precision)
-    clip = trainer.get("gradient_clip_val")
-    number = isinstance(clip, (int, float)) and not isinstance(clip, bool) and 0 < clip < math.inf
-    _expect(clip is None or number, "trainer.gradient_clip_val", "a finite number greater than 0", clip)
-    _whole("trainer.accumulate_grad_batches", trainer.get("accumulate_grad_batches", 1), 1, LARGEST)
 
 
 def check_targets(config: dict[str, Any]) -> None:
@@ -179,7 +121,7 @@ def check_method(method: DictConfig, seed: Any) -> None:
             raise InputError(f"{error}; a subclass of {Delivery.__module__}.Delivery will do too") from error
     build, settings = named_code(key, chosen.delivery, Delivery), chosen.settings
     check_settings("method", build, settings, ("votes", "seed"))
-    # Every annotator once an item, so that a method that asks who voted is answered.
+    # Every annotator votes once per item, so that a method that asks who voted gets an answer.
     labels = [(7 * item + 3 * vote) % 10 for item in range(12) for vote in range(3)]
     votes = Votes.from_labels(labels, range(0, 37, 3), 10, annotators=[0, 1, 2] * 12)
     try:
@@ -188,11 +130,6 @@ def check_method(method: DictConfig, seed: Any) -> None:
         raise
     except (TypeError, ValueError) as error:
         raise InputError(f"method {chosen.name!r} refused its settings {settings}: {error}") from error
-
-
-def _whole(key: str, value: Any, low: int, high: int, more: str = "") -> None:
-    right = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-    _expect(right, key, f"a whole number {low} .. {high}{more}", value)
 
 
 def _expect(right: bool, key: str, expected: str, value: Any) -> None:

@@ -120,7 +120,7 @@ def _options(places: tuple[str, ...], group: str) -> list[str]:
 
 @lru_cache
 def _compose(places: tuple[str, ...], overrides: tuple[str, ...]) -> DictConfig:
-    """A fifth of a second; the thousands of cells of a grid share a few of them.
+    """Compose a configuration, once: that takes a fifth of a second, and thousands of cells of a grid share a few of them.
 
     Args:
         places: where the running command looks for configurations (``--config-dir``); another command may look elsewhere.

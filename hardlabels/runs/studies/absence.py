@@ -1,4 +1,4 @@
-"""What is said where a study has no runs, and where nothing knows its data set or recipe."""
+"""The errors where a study has no finished runs, and where its data set or recipe is not known."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -14,7 +14,7 @@ from hardlabels.runs.studies.study import Study
 
 
 def no_finished_run(study: Study, places: Sequence[str | Path]) -> InputError:
-    """The error where a study has no finished run: where was looked, what is there of its data instead, and what comes first.
+    """The error where a study has no finished run. It names the places searched, other runs of its data, and the first command.
 
     >>> from hardlabels.runs.studies.study import Block
     >>> block = Block({"data": ["popquorn"], "recipe": ["paper"], "method": ["sls"], "K": [5], "seed": [0]})
@@ -39,7 +39,7 @@ def refuse_unknown(study: Study, places: Sequence[str | Path]) -> None:
     names = {"data": {data for data, _ in there}, "recipe": {read_recipe(recipe).name for _, recipe in there}}
     for group, ran in names.items():
         known = {file.stem for file in (CONF / group).glob("*.yaml")}
-        for name in dict.fromkeys(cell.data if group == "data" else cell.named_recipe.name for cell in study.cells()):
+        for name in dict.fromkeys(cell.data if group == "data" else cell.recipe for cell in study.cells()):
             if name in known | ran:
                 continue
             near = get_close_matches(name, sorted(known | ran), n=1)

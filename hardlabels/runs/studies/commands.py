@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 
 from hardlabels.configuration import CONF
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.spelling import read_method, read_recipe, write_votes
+from hardlabels.runs.spelling import ALL_VOTES, NamedMethod, read_recipe, write_votes
 from hardlabels.runs.studies.repeat import settings_like
 from hardlabels.runs.studies.study import Block, quoted
 
@@ -38,7 +38,7 @@ class Commands:
         >>> cells = [Cell("cifar10h", "paper", method, 5, seed) for method in ("sls", "multipass") for seed in range(5)]
         >>> Commands("main").train(cells)
         ["python -m hardlabels.train -m data=cifar10h recipe=paper method=sls,multipass K=5 'seed=range(5)'"]
-        >>> Commands("main", ["outputs=o"]).train([Cell("cifar10h", "pocket,tag=big", "sls,hold=5", 9, 3)])
+        >>> Commands("main", ["outputs=o"]).train([Cell("cifar10h", "pocket", "sls", 9, 3, (("hold", 5),), tag="big")])
         ['python -m hardlabels.train -m data=cifar10h recipe=pocket run.tag=big method=sls method.hold=5 K=9 seed=3 outputs=o']
         """
         tail = [word for word in self.words or () if word.startswith("outputs=")]
@@ -93,27 +93,27 @@ def which_runs(cells: Iterable[Cell]) -> str:
     """
     votes: dict[str, dict[str, None]] = {}
     for cell in cells:
-        votes.setdefault(cell.method, {})[write_votes(cell.K)] = None
+        votes.setdefault(cell.variant, {})[write_votes(cell.K)] = None
     methods: dict[tuple[str, ...], list[str]] = {}
     for method, ks in votes.items():
         methods.setdefault(tuple(ks), []).append(method)
-    words = {ks: "all votes" if ks == ("all",) else f"K = {', '.join(ks)}" for ks in methods}
+    words = {ks: "all votes" if ks == (ALL_VOTES,) else f"K = {', '.join(ks)}" for ks in methods}
     return "; ".join(f"{', '.join(found)} with {words[ks]}" for ks, found in methods.items())
 
 
 def _products(cells: Iterable[Cell]) -> list[tuple[tuple[str, str], dict[str, list[Any]]]]:
     """The cells as products of method, its settings, K and seed: ((data, recipe), axes)."""
-    seeds: dict[tuple[str, str, str, int | None], list[int]] = {}
+    seeds: dict[tuple[str, str, NamedMethod, int | None], list[int]] = {}
     for cell in dict.fromkeys(cells):
-        seeds.setdefault((cell.data, cell.recipe, cell.method, cell.K), []).append(cell.seed)
+        method = NamedMethod(cell.method, cell.settings)
+        seeds.setdefault((cell.data, cell.tagged_recipe, method, cell.K), []).append(cell.seed)
     # First the K that share their seeds, then the methods that share both.
     by_votes: dict[tuple[Any, ...], list[int | None]] = {}
     for (data, recipe, method, k), found in seeds.items():
         by_votes.setdefault((data, recipe, method, tuple(sorted(found))), []).append(k)
     by_method: dict[tuple[Any, ...], list[str]] = {}
     for (data, recipe, method, found), ks in by_votes.items():
-        name, settings = read_method(method)
-        by_method.setdefault((data, recipe, tuple(settings.items()), tuple(ks), found), []).append(name)
+        by_method.setdefault((data, recipe, method.settings, tuple(ks), found), []).append(method.name)
     products = []
     for (data, recipe, settings, ks, found), names in by_method.items():
         variant = {f"method.{name}": [value] for name, value in settings}

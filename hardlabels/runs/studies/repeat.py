@@ -141,7 +141,7 @@ def _changes(words: list[str], wanted: Mapping[str, Any], part: str) -> list[str
 
 
 def _differences(now: Any, wanted: Any, key: str) -> Iterator[str]:
-    """What a run has otherwise than now. A setting that it does not have is younger than the run, and stays as it is now."""
+    """The overrides that turn today's settings into a run's. A setting that the run lacks is younger than it, and stays."""
     if now == wanted or key in ADDRESSES or (key == "data.root" and wanted is None):
         return
     if not isinstance(now, dict) or not isinstance(wanted, dict):

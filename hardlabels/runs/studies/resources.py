@@ -183,7 +183,7 @@ def run_resources(network: Network, items: Items, recipe: DictConfig, examples: 
     """One run of a recipe.
 
     Disk: ``best.ckpt`` (weights, statistics), ``last.ckpt`` (those, and what the optimizer keeps for each weight),
-    ``predictions.npz`` (before compression) and ``history.csv``. Memory: all inputs, three numbers a weight (weight, gradient,
+    ``predictions.npz`` (before compression) and ``history.csv``. Memory: all inputs, three numbers per weight (weight, gradient,
     momentum), and for each item of a batch what the backward pass needs; not the device's own context and workspace.
 
     Args:
@@ -236,13 +236,13 @@ def cell_resources(cell: Cell, train: Iterable[str] = ()) -> Resources | str:
     >>> cell_resources(Cell("cifar10h", "paper", "sls", 5, 0)).flops
     5776396288000000
     """
-    found = _of_recipe(cell.data, cell.recipe, tuple(word for word in train if not word.startswith(("-", "hydra"))))
+    found = _of_recipe(cell.data, cell.tagged_recipe, tuple(word for word in train if not word.startswith(("-", "hydra"))))
     if isinstance(found, str):
         return found
-    # An example a vote: as many as K, and otherwise only the votes know.
-    several = cell.named_method.name == "repeated"
+    # This method shows one example per vote: as many as K, and without K only the votes know.
+    several = cell.method == "repeated"
     if several and cell.K is None:
-        return f"{cell.method}: as many examples as votes"
+        return f"{cell.variant}: as many examples as votes"
     return run_resources(*found, examples=cell.K if several and cell.K else 1)
 
 

@@ -12,8 +12,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.delivery import methods
 from hardlabels.errors import InputError
-from hardlabels.runs.cell import NAME, Cell, method_name
-from hardlabels.runs.spelling import write_recipe
+from hardlabels.runs.cell import NAME, Cell, named_method
+from hardlabels.runs.spelling import NamedMethod, Settings
 
 AXES = ("data", "recipe", "method", "K", "seed")
 RANGE = re.compile(r"range\((\d+)(?:, *(\d+))?\)")
@@ -21,7 +21,7 @@ RANGE = re.compile(r"range\((\d+)(?:, *(\d+))?\)")
 
 @dataclass(frozen=True)
 class Block:
-    """A product of values, one list an axis: what one multirun trains.
+    """A product of values, with one list per axis: what one multirun trains.
 
     Args:
         axes: axis to values, in the order of the overrides: data, recipe, method, K, seed and settings of the method.
@@ -55,9 +55,9 @@ class Block:
         for values in itertools.product(*self.axes.values()):
             point = dict(zip(self.axes, values, strict=True))
             settings = {axis.removeprefix("method."): value for axis, value in point.items() if axis.startswith("method.")}
-            recipe = write_recipe(str(point["recipe"]), self.tag)  # a name, also where yaml reads a number
-            method = _variant(point["method"], tuple(settings.items()))
-            cells.append(Cell(str(point["data"]), recipe, method, point["K"], point["seed"]))
+            data, recipe = str(point["data"]), str(point["recipe"])  # names, also where yaml reads a number
+            method, different = _variant(point["method"], tuple(settings.items()))
+            cells.append(Cell(data, recipe, method, point["K"], point["seed"], different, self.tag))
         return cells
 
 
@@ -170,6 +170,6 @@ def _method(name: Any) -> Any:
 
 
 @lru_cache(typed=True)
-def _variant(name: Any, settings: tuple[tuple[str, Any], ...]) -> str:
-    """The method's name with these settings: thousands of cells share a dozen of them."""
-    return method_name({"name": name, **_method(name), **dict(settings)})
+def _variant(name: Any, settings: Settings) -> NamedMethod:
+    """The method with those of these settings that differ from its yaml: thousands of cells share a dozen of them."""
+    return named_method({"name": name, **_method(name), **dict(settings)})

@@ -8,7 +8,7 @@ without running code (``weights_only``). ``last.ckpt`` has all that training goe
 import io
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,12 @@ import torch
 from torch import Tensor, nn
 
 from hardlabels.errors import InputError
-from hardlabels.runs.files import write_atomically
+from hardlabels.learning.module import Classifier
+from hardlabels.learning.networks import pack_lists, unpack_lists
+from hardlabels.runs.writing import write_atomically
+
+CARRIED = Classifier.CHECKPOINT_HYPER_PARAMS_KEY
+"""The entry with what a Classifier carries beside its weights: class names, preprocessing, temperature."""
 
 PREFIX = "network."
 """Before the name of every weight: the network is an attribute of the Classifier."""
@@ -40,7 +45,7 @@ def save_checkpoint(path: Path, checkpoint: Mapping[str, Any]) -> None:
     """Write a checkpoint, whole or not at all."""
     # To memory first: torch's own writer turns a full disk into an error about the position in a zip file.
     buffer = io.BytesIO()
-    torch.save(dict(checkpoint), buffer)
+    torch.save(_with_preprocessing(checkpoint, pack_lists), buffer)
     write_atomically(path, lambda file: file.write(buffer.getbuffer()))
 
 
@@ -71,12 +76,21 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
         state = from_version_1(state) if isinstance(state, dict) else {}
         if not isinstance(state.get("state_dict"), dict):
             raise InputError("no weights by name")
-        return state
+        return _with_preprocessing(state, unpack_lists)
     except Exception as error:
         # Whatever a damaged file makes torch raise; its own message would advise to load the file unsafely.
         what = f" ({error})" if isinstance(error, InputError) else ""
         message = f"{path} is no checkpoint of ours, or damaged{what}: remove {path.parent} to train this cell again"
         raise InputError(message) from error
+
+
+def _with_preprocessing(checkpoint: Mapping[str, Any], change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """The checkpoint with what it says about preprocessing, where it does, in another form."""
+    carried = checkpoint.get(CARRIED)
+    preprocessing = carried.get("preprocessing") if isinstance(carried, Mapping) else None
+    if not isinstance(carried, Mapping) or not isinstance(preprocessing, Mapping):
+        return dict(checkpoint)
+    return {**checkpoint, CARRIED: {**carried, "preprocessing": change(preprocessing)}}
 
 
 def from_version_1(state: dict[str, Any]) -> dict[str, Any]:

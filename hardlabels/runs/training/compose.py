@@ -1,7 +1,7 @@
 """From the configuration of a run to its parts: the tree of settings is the graph of objects."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -22,11 +22,13 @@ from hardlabels.metrics.accumulate import Scores
 from hardlabels.metrics.collection import METRICS
 from hardlabels.randomness import torch_seed
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.data import load_source
+from hardlabels.runs.data import load_source, read_content, write_content
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.identity import TRAINER, fingerprint, training_config
 from hardlabels.runs.method import Method
+from hardlabels.runs.quantity import history_column
 from hardlabels.runs.training.keeper import Keeper
+from hardlabels.runs.training.progress import RunProgress
 from hardlabels.sources.source import Source
 
 SIZES = {"vectors": "in_features", "tokens": "parts"}
@@ -73,13 +75,12 @@ def compose_run(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> Run:
         network,
         make_optimizer(cfg, network),
         epochs=cfg.recipe.epochs,
-        metrics=Scores,
-        scored=[(part, view) for part in datamodule.parts for view in datamodule.views],
+        scores={part: Scores(datamodule.views) for part in datamodule.parts},
         logged=monitored(callbacks, datamodule),
         built_from=built_from,
         class_names=prepared.class_names,
-        preprocessing=describe_items(source, prepared, built_from, content.partition("+")[2] or None, cfg.data.get("fit")),
-        trained_as={**asdict(cell), "fingerprint": run_id},
+        preprocessing=describe_items(source, prepared, built_from, read_content(content).encoder, cfg.data.get("fit")),
+        trained_as={**cell.written(), "fingerprint": run_id},
     )
     trainer = make_trainer(config, callbacks, make_loggers(config["logger"], known), keeper)
     if trainer.world_size > 1:
@@ -126,7 +127,7 @@ def prepare_source(cfg: DictConfig, source: Source) -> tuple[Source, str]:
     if prepare is None:
         return source, source.fingerprint
     prepared, encoder = prepare(source, settings)
-    return prepared, f"{source.fingerprint}+{encoder}"
+    return prepared, write_content(source.fingerprint, encoder)
 
 
 def make_network(cfg: DictConfig, source: Source) -> torch.nn.Module:
@@ -190,15 +191,17 @@ def make_callbacks(settings: Mapping[str, Mapping[str, Any]], known: Mapping[str
 def monitored(callbacks: list[Callback], datamodule: DeliveryDataModule) -> list[str]:
     """The metrics that callbacks look at, by the names that ``history.csv`` has; refuses a name that is none.
 
-    Only these go through ``self.log``, which costs a millisecond a name and epoch; all metrics are in ``history.csv``.
+    Only these go through ``self.log``, which costs half a millisecond per name and epoch, and only where a callback is not ours:
+    ours read ``epoch_metrics``. All metrics are in ``history.csv``.
     """
     views = [(part, view) for part in datamodule.parts for view in datamodule.views]
-    names = [f"{part}/{view}/{metric}".replace("/full/", "/") for part, view in views for metric in METRICS]
+    names = [history_column(part, metric, view) for part, view in views for metric in METRICS]
     asked = [str(name) for callback in callbacks if (name := getattr(callback, "monitor", None)) is not None]
     for name in asked:
         if name not in names:
             raise InputError(f"a callback's monitor must be a metric such as {names[0]} or {names[3]}, got {name!r}")
-    return list(dict.fromkeys(asked))
+    ours_only = all(isinstance(callback, (Keeper, RunProgress)) for callback in callbacks)
+    return [] if ours_only else list(dict.fromkeys(asked))
 
 
 def make_loggers(settings: Mapping[str, Any], known: Mapping[str, Any]) -> list[Logger]:

@@ -14,7 +14,6 @@ from hardlabels.learning.memory import keep_freed_memory
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.environment import describe_environment
-from hardlabels.runs.files import write_text
 from hardlabels.runs.lock import hold
 from hardlabels.runs.reading import read_json
 from hardlabels.runs.training.compose import compose_run
@@ -22,6 +21,7 @@ from hardlabels.runs.training.divergence import DivergenceError
 from hardlabels.runs.training.notices import few_steps
 from hardlabels.runs.training.result import write_result
 from hardlabels.runs.views.loggers import close_loggers
+from hardlabels.runs.writing import write_text
 
 
 def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, Any]:

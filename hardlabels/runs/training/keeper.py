@@ -12,13 +12,13 @@ from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.training.checkpoint import Resumed, network_state, resume_state
 from hardlabels.runs.training.divergence import check_finite
 from hardlabels.runs.training.lightning_internals import set_finished_epochs
-from hardlabels.runs.training.writer import Beside, EpochWriter
+from hardlabels.runs.training.writer import PAUSE, Beside, EpochWriter
 
 Row = dict[str, float]
 
 
 class Keeper(Checkpoint):
-    """Writes ``history.csv``, ``best.ckpt`` and ``last.ckpt`` after every epoch; resumes from ``last.ckpt``.
+    """Writes ``history.csv``, ``best.ckpt`` and ``last.ckpt`` as epochs end; resumes from ``last.ckpt``.
 
     Checkpoints are taken between epochs only. Labels, order and crops are functions of the epoch, so weights, the state of the
     optimizer and of the callbacks, and the number of finished epochs are the whole state of a run, and a resumed run repeats the
@@ -27,15 +27,18 @@ class Keeper(Checkpoint):
     Args:
         directory: the run's folder.
         monitor: the metric of which the lowest value is best.
+        pause: seconds from one writing of the state to the next: epochs shorter than that are not all written, and a run that is
+            killed repeats them.
 
     Attributes:
         writer: the trainer's plugin for checkpoints; ``Trainer(callbacks=[keeper], plugins=[keeper.writer])``.
     """
 
-    def __init__(self, directory: RunDirectory, monitor: str):
+    def __init__(self, directory: RunDirectory, monitor: str, pause: float = PAUSE):
         self.directory, self.monitor = directory, monitor
         self.rows: list[Row] = []
-        self.writer = EpochWriter()
+        self._lines: list[str] = []  # of history.csv, as they were written
+        self.writer = EpochWriter(pause)
         self._resumed: Resumed | None = None
         self._stopped = False
 
@@ -102,7 +105,7 @@ class Keeper(Checkpoint):
         for logger in trainer.loggers:
             logger.log_metrics(row, step=trainer.global_step)
         rows, best = list(self.rows), self.directory.best if self.best_epoch == epoch else None
-        beside = Beside(lambda: self.directory.write_history(rows), best)
+        beside = Beside(lambda: self.directory.write_history(rows, self._lines), best)
         self._stopped = trainer.should_stop
         trainer.save_checkpoint(self.directory.last, weights_only=False, storage_options=beside)
 

@@ -6,18 +6,15 @@ import numpy as np
 from torch import nn
 
 from hardlabels.learning.datamodule import DeliveryDataModule
-from hardlabels.learning.module import Classifier
 from hardlabels.learning.predict import predict
 from hardlabels.metrics import metric_names, score
 from hardlabels.metrics.prior import PRIOR, class_shares, score_prior
 from hardlabels.metrics.temperature import fit_temperature
 from hardlabels.runs.directory import RunDirectory
-from hardlabels.runs.training.checkpoint import load_checkpoint, network_state, save_checkpoint
+from hardlabels.runs.training.checkpoint import CARRIED, load_checkpoint, network_state, save_checkpoint
 from hardlabels.runs.training.divergence import check_logits
 from hardlabels.runs.training.keeper import Keeper
 from hardlabels.sources.source import Source
-
-CARRIED = Classifier.CHECKPOINT_HYPER_PARAMS_KEY
 
 
 def write_result(directory: RunDirectory, keeper: Keeper, network: nn.Module, datamodule: DeliveryDataModule) -> dict[str, Any]:

@@ -50,15 +50,15 @@ class WandbRun(Logger):
 
     @rank_zero_only
     def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:  # type: ignore[override]
-        """One row; it has the epoch it is of."""
+        """Send one row of ``history.csv``; its epoch is among its columns."""
         self._attempt(lambda run: run.log(metrics, step=int(metrics["epoch"]), commit=True))
 
     def log_hyperparams(self, params: Any, *args: Any, **kwargs: Any) -> None:
-        """Nothing: the configuration is there from the start."""
+        """Do nothing: W&B has the configuration from the start."""
 
     @rank_zero_only
     def finish(self, result: dict[str, Any]) -> None:
-        """The result in the summary (where there is one), and the end of the W&B run."""
+        """Write the result into the summary (where there is one) and end the W&B run."""
         if self._run is None:
             return
         for hand_over in self._at_the_end if result else ():
@@ -141,9 +141,9 @@ def wandb_logger(
         entity=entity,
         # W&B takes names of at most 128 characters, and tags of 64.
         name=str(cell)[:128],
-        group=str(group or f"{cell.data}/{cell.recipe}")[:128],
+        group=str(group or f"{cell.data}/{cell.tagged_recipe}")[:128],
         job_type="train",
-        tags=[cell.method[:64], f"K={write_votes(cell.K)}"],
+        tags=[cell.variant[:64], f"K={write_votes(cell.K)}"],
         config=run_config(cell, run_id, config),
     )
 
@@ -163,6 +163,5 @@ def close_loggers(loggers: list[Logger], result: dict[str, Any]) -> None:
             logger.finish(result)
             continue
         if result:
-            best = {name: value for name, value in final_metrics(result).items() if name.startswith("best/")}
-            logger.log_metrics(best)
+            logger.log_metrics(final_metrics({"best": result["best"]}))
         logger.finalize("success" if result else "failed")

@@ -9,7 +9,8 @@ from urllib.parse import urlparse
 from hardlabels.console import say
 from hardlabels.errors import InputError, printable
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.spelling import ALL_VOTES
+from hardlabels.runs.quantity import history_column
+from hardlabels.runs.spelling import write_votes
 
 WANDB_MODES = ("online", "offline", "disabled")
 UPLOAD_SECONDS = 300.0
@@ -70,12 +71,12 @@ def run_config(cell: Cell, run_id: str, config: dict[str, Any]) -> dict[str, Any
 
 
 def coordinates(cell: Cell) -> dict[str, Any]:
-    """What a run is called by, as W&B shows it."""
-    return {"data": cell.data, "recipe": cell.recipe, "method": cell.method, "K": cell.K or ALL_VOTES, "seed": cell.seed}
+    """The coordinates of a run as W&B shows them."""
+    return {**cell.written(), "K": write_votes(cell.K) if cell.K is None else cell.K}
 
 
 def final_metrics(result: dict[str, Any]) -> dict[str, float]:
-    """``result.json`` with one name a number; the slice ``full`` has no name of its own, as in ``history.csv``.
+    """``result.json`` with one name per number; the slice ``full`` has no name of its own, as in ``history.csv``.
 
     >>> final_metrics({"best": {"epoch": 3, "full": {"soft_nll": 0.5}, "non_unanimous": {"soft_nll": 0.7}}, "items": {"full": 9}})
     {'best/epoch': 3, 'best/soft_nll': 0.5, 'best/non_unanimous/soft_nll': 0.7, 'items/full': 9}
@@ -84,8 +85,7 @@ def final_metrics(result: dict[str, Any]) -> dict[str, float]:
     for part, entries in result.items():
         for name, value in entries.items():
             if isinstance(value, dict):
-                prefix = part if name == "full" else f"{part}/{name}"
-                flat |= {f"{prefix}/{metric}": number for metric, number in value.items()}
+                flat |= {history_column(part, metric, name): number for metric, number in value.items()}
             else:
                 flat[f"{part}/{name}"] = value
     return flat

@@ -22,7 +22,7 @@ from hardlabels.votes.formats import (
     prodigy,
     wide,
 )
-from hardlabels.votes.formats.cleaning import sentences, shorten_ids
+from hardlabels.votes.formats.cleaning import SHORTER, sentences, shorten_ids
 from hardlabels.votes.formats.detect import detect
 from hardlabels.votes.formats.named import NamedVotes, Options
 from hardlabels.votes.formats.wording import Wording
@@ -88,13 +88,15 @@ def read(path: str | Path, format: str | None = None, options: Options | None = 
 
 def _clean_ids(named: NamedVotes, path: Path, options: Options) -> NamedVotes:
     """What can be put right of votes that were counted by somebody else."""
-    if other := sorted(options.clean - {"urls"}):
+    if other := sorted(options.clean - SHORTER.keys()):
         said = options.wording.option("clean", other[0])
         raise InputError(
-            f"{path}: {said} needs single votes; {named.format} holds what somebody counted. Only urls can be cleaned"
+            f"{path}: {said} needs single votes; {named.format} holds what somebody counted. "
+            f"Only ids can be cleaned: {', '.join(SHORTER)}"
         )
     if not options.clean:
         return named
-    items, changed = shorten_ids(named.items, str(path))
-    cleaned = {"urls": changed}
+    items, cleaned = named.items, {}
+    for choice in (choice for choice in SHORTER if choice in options.clean):
+        items, cleaned[choice] = shorten_ids(items, str(path), choice)
     return replace(named, items=items, cleaned=cleaned, notes=(*named.notes, *sentences(cleaned)))

@@ -1,6 +1,7 @@
 """Dirty votes, by choice: what can be put right while a file is read. Nothing of it happens unasked, and all of it is counted."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy as np
@@ -16,11 +17,14 @@ CHOICES = {
     "duplicates": "a vote that the same annotator gave to the same item before is dropped",
     "variants": "labels that are one class in two spellings are merged: upper case, spaces, - and _ do not matter",
     "urls": "ids that are URLs or paths become their last part",
+    "uploads": "ids that are uploads to Label Studio become the name that the file had before",
 }
 """What a user may ask for, and what is then done."""
 
 Cleaned = dict[str, int]
-"""Choice to how many votes (of ``urls``: items) it changed."""
+"""Choice to how many votes (of ``urls`` and ``uploads``: items) it changed."""
+
+UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # what Label Studio puts before the name of a file
 
 
 def check_choices(names: Iterable[str], option: str) -> frozenset[str]:
@@ -72,14 +76,38 @@ def last_part(text: str) -> str:
     return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or text
 
 
-def shorten_ids(ids: Sequence[str], where: str) -> tuple[list[str], int]:
-    """The last parts of the ids, and how many that changed; two ids of the same last part are refused."""
-    short = [last_part(name) for name in ids]
+def uploaded_name(text: str) -> str:
+    """The name of a file before Label Studio took it over and put eight letters before it; every other text as it is.
+
+    >>> uploaded_name("/data/upload/3/ab12cd34-cat.png"), uploaded_name("https://host/ab12cd34-cat.png")
+    ('cat.png', 'https://host/ab12cd34-cat.png')
+    """
+    return UPLOADED.sub("", last_part(text), count=1) if "/data/upload/" in text else text
+
+
+SHORTER: dict[str, Callable[[str], str]] = {"uploads": uploaded_name, "urls": last_part}
+"""The choices that make ids shorter, in the order in which they are applied."""
+
+
+def shorten_id(text: str, asked: Iterable[str]) -> str:
+    """One id after all that was asked for.
+
+    >>> shorten_id("/data/upload/3/ab12cd34-cat.png", {"urls", "empty"})
+    'ab12cd34-cat.png'
+    """
+    for choice in (choice for choice in SHORTER if choice in asked):
+        text = SHORTER[choice](text)
+    return text
+
+
+def shorten_ids(ids: Sequence[str], where: str, choice: str) -> tuple[list[str], int]:
+    """The ids as a choice of ``SHORTER`` makes them, and how many that changed; two that become the same are refused."""
+    short = [SHORTER[choice](name) for name in ids]
     first: dict[str, str] = {}
     for name, part in zip(ids, short, strict=True):
         if first.setdefault(part, name) != name:
             both = f"{first[part]!r:.100} and {name!r:.100}"
-            raise InputError(f"{where}: expected ids that differ in their last part, to clean them of urls; {both} do not")
+            raise InputError(f"{where}: expected ids that differ in their last part, to clean them of {choice}; {both} do not")
     return short, sum(one != other for one, other in zip(ids, short, strict=True))
 
 

@@ -67,7 +67,10 @@ def read_tasks(document: list[Any], path: Path, options: Options) -> NamedVotes:
         (truths, "annotations are marked as ground truth and count like others"),
     ):
         notes += [f"{found:,} {what}"] if found else []
-    return replace(ballot.close("label_studio", options, notes), several=several > 0)
+    fields = (
+        [] if options.task is not None else [name for name, value in _data(document[0]).items() if isinstance(value, str | int)]
+    )
+    return replace(ballot.close("label_studio", options, notes), several=several > 0, other_ids=tuple(fields))
 
 
 def annotations_of(task: dict[str, Any], where: str) -> list[dict[str, Any]]:
@@ -126,13 +129,18 @@ def answers(result: dict[str, Any], control: str, where: str) -> Iterator[Any]:
 
 
 def _id(task: dict[str, Any], where: str, options: Options) -> str:
-    found: Any = task.get("data")
-    data: dict[str, Any] = found if isinstance(found, dict) else {}
+    data = _data(task)
     value = task.get("id") if options.task is None else data.get(options.task)
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         field = "an 'id'" if options.task is None else f"a field {options.task!r} in 'data' ({options.wording.option('task')})"
         raise InputError(f"{where}: expected {field}; the data has {', '.join(map(repr, data)) or 'none':.200}")
     return str(value)
+
+
+def _data(task: dict[str, Any]) -> dict[str, Any]:
+    """What was annotated, by name of its field."""
+    found = task.get("data")
+    return found if isinstance(found, dict) else {}
 
 
 def _who(annotation: dict[str, Any]) -> str | None:

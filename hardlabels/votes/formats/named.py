@@ -11,6 +11,7 @@ import numpy as np
 from hardlabels.errors import InputError
 from hardlabels.votes.formats.cleaning import (
     CHOICES,
+    SHORTER,
     Cleaned,
     first_of_duplicates,
     merge_variants,
@@ -69,6 +70,7 @@ class NamedVotes:
         ordered: whether the classes are a scale, in their order, as the user or a format that is known says.
         cleaned: what was put right, and how often: choices of ``cleaning.CHOICES``.
         several: whether an annotator may give an item several labels, as the format says; each is one vote.
+        other_ids: where the ids are numbers that a tool gave, the fields of the file that may hold the user's own.
     """
 
     votes: Votes
@@ -82,6 +84,7 @@ class NamedVotes:
     ordered: bool = False
     several: bool = False
     cleaned: Cleaned = field(default_factory=dict)
+    other_ids: tuple[str, ...] = ()
 
     def aligned(self, ids: Iterable[object]) -> "NamedVotes":
         """The votes on these items, in this order: those of somebody else's data set, so that row i of it is item i here.
@@ -255,9 +258,10 @@ def clean(
 ) -> tuple[Column, Column, Column | None, Cleaned]:
     """The columns after what the user asked for; what was asked for is counted, also where nothing had to be done."""
     asked, cleaned = options.clean, dict(cleaned)
-    if "urls" in asked:
-        texts, cleaned["urls"] = shorten_ids(task.texts, where)
-        task = Column(task.codes, texts)
+    for choice in SHORTER:
+        if choice in asked:
+            texts, cleaned[choice] = shorten_ids(task.texts, where, choice)
+            task = Column(task.codes, texts)
     if "variants" in asked:
         label, cleaned["variants"] = merge_variants(label, options.classes)
     if "duplicates" in asked:

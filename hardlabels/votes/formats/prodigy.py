@@ -16,6 +16,7 @@ from hardlabels.votes.formats.votewise import Ballot
 
 HASHES = ("_input_hash", "_task_hash")
 VERDICTS = ("accept", "reject", "ignore")
+NO_IDS = ("answer", "label", "text", "html")
 
 
 def looks_like(fields: Sequence[str]) -> bool:
@@ -41,7 +42,20 @@ def read(path: Path, options: Options) -> NamedVotes:
     asked = [line for _, line in lines if "accept" not in line and "label" in line]
     if asked and len(asked) < len(lines):
         raise InputError(f"{path}: expected lines with 'accept' (choices) or lines with 'label' (one question), found both")
-    return read_questions(lines, path, options) if asked else read_choices(lines, path, options)
+    named = read_questions(lines, path, options) if asked else read_choices(lines, path, options)
+    return named if options.task is not None else replace(named, other_ids=other_ids(lines[0][1]))
+
+
+def other_ids(line: dict[str, Any]) -> tuple[str, ...]:
+    """The fields, of a line or of its ``meta``, that may hold an id of the user's own.
+
+    >>> other_ids({"text": "It rains.", "_input_hash": 5, "answer": "accept", "meta": {"doc": "d7"}, "image": "a.png"})
+    ('doc', 'image')
+    """
+    meta = line.get("meta")
+    fields = {**(meta if isinstance(meta, dict) else {}), **line}
+    own = (name for name, value in fields.items() if not name.startswith("_") and isinstance(value, str | int))
+    return tuple(name for name in own if name not in NO_IDS)
 
 
 def read_choices(lines: Sequence[tuple[str, dict[str, Any]]], path: Path, options: Options) -> NamedVotes:

@@ -1,36 +1,23 @@
-r"""Tables as Markdown, CSV and LaTeX, figures as SVG and PNG: files that leave the report.
+r"""Tables as files: Markdown, CSV and LaTeX.
 
 Names of methods, classes and files come from people. Each format escapes them in its own way.
 """
 
-import base64
 import csv
 import io
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import matplotlib
-
-from hardlabels.errors import InputError
 from hardlabels.reporting.claims.status import EPOCHS
-from hardlabels.reporting.layout import lay_out, share_limits
+from hardlabels.reporting.drawing import file_number
+from hardlabels.reporting.number_formats import decimal, mean_and_sd, p_value
 from hardlabels.reporting.tables import Entry, Table
 from hardlabels.reporting.tables.references import REFERENCES
 from hardlabels.reporting.tables.table import Line
-from hardlabels.runs.files import write_atomically, write_text
+from hardlabels.runs.writing import write_text
 
-if TYPE_CHECKING:  # figures are many modules, and none is needed to write one
-    from matplotlib.figure import Figure as Canvas
-
-    from hardlabels.reporting.figures import Figure
-
-DOTS_PER_INCH = 160
 OTHERS_EPOCH = "other seeds' epoch"
 """How a cell says what the mean is at the epochs that the other seeds' curves choose."""
-
-LARGE_SVG = 400_000
-"""Bytes above which a page embeds the PNG: a scatter of thousands of points."""
 
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -71,29 +58,16 @@ def cell_text(entry: Entry | None, with_n: bool = True) -> CellText:
     under = []
     if entry.mean is not None:
         under += [f"n = {entry.n}"] if entry.n and with_n else []
-        tests = [f"p = {_p(entry.p)}"] if entry.p is not None else []
-        tests += [f"Holm {_p(entry.p_adjusted)}"] if entry.p_adjusted is not None else []
+        tests = [f"p = {p_value(entry.p)}"] if entry.p is not None else []
+        tests += [f"Holm {p_value(entry.p_adjusted)}"] if entry.p_adjusted is not None else []
         under += [", ".join(tests)] if tests else []
         if entry.target_interval is not None:
             low, high = entry.target_interval
-            under.append(f"votes {_number(low, like=entry.mean)} to {_number(high, like=entry.mean)}")
+            under.append(f"votes {decimal(low, like=entry.mean)} to {decimal(high, like=entry.mean)}")
         if entry.unselected is not None:
-            under.append(f"{OTHERS_EPOCH} {_number(entry.unselected, like=entry.mean)}")
-    value = entry.text or "" if entry.mean is None else _with_sd(entry.mean, entry.sd)
-    return CellText(value, tuple(under), "" if entry.published is None else _with_sd(entry.published, entry.published_sd))
-
-
-def _with_sd(mean: float, sd: float | None) -> str:
-    return _number(mean) if sd is None or sd != sd else f"{_number(mean)} ± {_number(sd, like=mean)}"
-
-
-def _number(value: float, like: float | None = None) -> str:
-    """Four decimals below 10, one above; an SD has those of its mean."""
-    return f"{value:.{4 if abs(value if like is None else like) < 10 else 1}f}".replace("-", "−")
-
-
-def _p(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
+            under.append(f"{OTHERS_EPOCH} {decimal(entry.unselected, like=entry.mean)}")
+    value = entry.text or "" if entry.mean is None else mean_and_sd(entry.mean, entry.sd)
+    return CellText(value, tuple(under), "" if entry.published is None else mean_and_sd(entry.published, entry.published_sd))
 
 
 # ---- tables ----
@@ -173,7 +147,7 @@ def to_latex(table: Table) -> str:
         value = latex(cell_text(entry).value)
         if entry is None or entry.mean is None:
             return value
-        return (rf"\textbf{{{value}}}" if entry.best else value) + (f" ({_p(entry.p)})" if entry.p is not None else "")
+        return (rf"\textbf{{{value}}}" if entry.best else value) + (f" ({p_value(entry.p)})" if entry.p is not None else "")
 
     rows = [
         f"    {' & '.join([latex(row_heading(line)), *(text(line.cells.get(column)) for column in table.columns)])} \\\\"
@@ -203,81 +177,6 @@ def write_table(table: Table, folder: Path) -> list[Path]:
     """``table_<number>.md``, ``.csv`` and ``.tex``."""
     paths = []
     for suffix, convert in (("md", to_markdown), ("csv", to_csv), ("tex", to_latex)):
-        paths.append(folder / f"table_{_plain_name(table.number)}.{suffix}")
+        paths.append(folder / f"table_{file_number(table.number)}.{suffix}")
         write_text(paths[-1], convert(table))
     return paths
-
-
-# ---- figures ----
-
-
-@dataclass(frozen=True)
-class Picture:
-    """One picture, drawn once.
-
-    Attributes:
-        svg: as a file's bytes.
-        png: likewise.
-        width: in inches.
-    """
-
-    svg: bytes
-    png: bytes
-    width: float
-
-    @property
-    def address(self) -> str:
-        """The picture as an address for ``<img>``, where no script can run: the SVG, or the PNG where that one is large."""
-        kind, content = ("svg+xml", self.svg) if len(self.svg) <= LARGE_SVG else ("png", self.png)
-        return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure, drawn: its pictures at each checkpoint.
-
-    Attributes:
-        figure: what it shows.
-        pictures: checkpoint to picture; under ``best`` alone where the figure is about no single network.
-    """
-
-    figure: "Figure"
-    pictures: dict[str, Picture]
-
-
-def draw(figure: "Figure") -> Drawing | None:
-    """Draw a figure; None where it has nothing to show. Its two pictures have the same limits, so that they compare."""
-    makers = {"best": figure.draw, "last": figure.draw_last}
-    canvases = {checkpoint: maker() for checkpoint, maker in makers.items() if maker is not None}
-    if not canvases:
-        return None
-    if len(canvases) == 2:
-        share_limits(*canvases.values())
-    pictures = {checkpoint: _render(canvas, f"figure {figure.number} {checkpoint}") for checkpoint, canvas in canvases.items()}
-    return Drawing(replace(figure, draw=None, draw_last=None), pictures)
-
-
-def _render(canvas: "Canvas", salt: str) -> Picture:
-    svg, png = io.BytesIO(), io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
-        lay_out(canvas)
-        canvas.savefig(svg, format="svg", metadata={"Date": None}, facecolor="white")
-        canvas.savefig(png, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, facecolor="white")
-    return Picture(svg.getvalue(), png.getvalue(), float(canvas.get_figwidth()))
-
-
-def write_drawing(drawing: Drawing, folder: Path) -> list[Path]:
-    """``figure_<number>.svg`` and ``.png``, and ``figure_<number>_last`` of the last epoch."""
-    paths = []
-    for checkpoint, picture in drawing.pictures.items():
-        stem = f"figure_{_plain_name(drawing.figure.number)}{'_last' if checkpoint == 'last' else ''}"
-        for suffix, content in (("svg", picture.svg), ("png", picture.png)):
-            paths.append(folder / f"{stem}.{suffix}")
-            write_atomically(paths[-1], lambda file, content=content: file.write(content))  # type: ignore[misc]
-    return paths
-
-
-def _plain_name(number: str) -> str:
-    if not number.isalnum():
-        raise InputError(f"the number of a table or figure must be letters and digits, got {number!r}")
-    return number

@@ -1,4 +1,4 @@
-"""How far a cell would move had others voted: the interval over votes that stands beside the SD over seeds."""
+"""Intervals over votes: how far a cell's mean would move if other annotators had voted. They stand beside the SD over seeds."""
 
 from collections.abc import Collection
 from functools import lru_cache
@@ -32,7 +32,8 @@ def target_intervals(records: Records, method: str, k: float, names: Collection[
         names: of metrics; those that see only the majority label have no such interval.
     """
     wanted = [name for name in SOFT if name in names]
-    paths = tuple(path for _, path in sorted(records.paths_of.get((method, k), {}).items()))
+    runs = records.runs.get((method, k), {})
+    paths = tuple(runs[cell] for cell in sorted(runs, key=lambda cell: cell.seed))
     found = {name: _interval(paths, records.checkpoint, name) for name in wanted if paths}
     return {name: ends for name, ends in found.items() if ends is not None}
 

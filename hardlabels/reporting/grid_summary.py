@@ -11,9 +11,12 @@ from rich.table import Table
 
 from hardlabels.metrics import METRICS
 from hardlabels.metrics.prior import PRIOR
+from hardlabels.reporting.number_formats import mean_and_sd
+from hardlabels.reporting.tables.wording import ARROWS, heading
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.reading import read_json
+from hardlabels.runs.spelling import write_votes
 from hardlabels.runs.training.notices import doubts
 
 COLUMNS = ("soft_nll", "hard_acc", "ece_eqmass", "ent_corr")  # as in the paper's tables 2 and 3
@@ -23,7 +26,7 @@ LAST = "last soft NLL"
 def read_results(folders: Iterable[Path], checkpoint: str = "best") -> pd.DataFrame:
     """One row for each finished run: its coordinates and the metrics of one checkpoint on the full evaluation split."""
     found = [(cell, result[checkpoint]) for cell, result in _results(folders, (checkpoint,))]
-    return _table((cell.method, cell, entry["full"]) for cell, entry in found)
+    return _table((cell.variant, cell, entry["full"]) for cell, entry in found)
 
 
 def read_priors(folders: Iterable[Path]) -> pd.DataFrame:
@@ -48,10 +51,7 @@ def _results(folders: Iterable[Path], keys: Sequence[str] = ()) -> Iterator[tupl
 
 
 def _table(runs: Iterable[tuple[str, Cell, dict[str, float]]]) -> pd.DataFrame:
-    rows = [
-        {"method": method, "K": np.inf if cell.K is None else cell.K, "seed": cell.seed, **metrics}
-        for method, cell, metrics in runs
-    ]
+    rows = [{"method": method, "K": cell.votes, "seed": cell.seed, **metrics} for method, cell, metrics in runs]
     return pd.DataFrame(rows, columns=["method", "K", "seed", *METRICS]).astype(dict.fromkeys(METRICS, float))
 
 
@@ -75,43 +75,33 @@ def draw_table(summary: pd.DataFrame, title: str, priors: pd.DataFrame | None = 
     """
     caption = "mean ± SD over seeds, selected epoch" + (f"; {LAST}: at the last epoch" if last is not None else "")
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
-    arrows = {True: " ↑", False: " ↓", None: ""}
     for head in ("method", "K", "n"):
         table.add_column(head, justify="left" if head == "method" else "right", no_wrap=True)
     for name in COLUMNS:
-        table.add_column(METRICS[name].label + arrows[METRICS[name].higher_is_better], justify="right")
+        table.add_column(heading(name), justify="right")
     if last is not None:
-        table.add_column(f"{LAST}{arrows[METRICS['soft_nll'].higher_is_better]}", justify="right")
+        table.add_column(LAST + ARROWS[METRICS["soft_nll"].higher_is_better], justify="right")
     for k, group in summary.groupby(level="K", sort=True):
         for method, _ in group.index:
             cells = []
             for name in COLUMNS:
                 means = group[(name, "mean")]
                 best = means.max() if METRICS[name].higher_is_better else means.min()
-                text = format_cell(*group.loc[(method, k), name][["mean", "std"]])
+                text = mean_and_sd(*group.loc[(method, k), name][["mean", "std"]])
                 cells.append(f"[bold]{text}[/bold]" if len(group) > 1 and means[(method, k)] == best else text)
             if last is not None:
-                cells.append(format_cell(*last.loc[(method, k), "soft_nll"][["mean", "std"]]))
-            table.add_row(method, _votes(k), str(int(group.loc[(method, k), ("soft_nll", "count")])), *cells)
+                cells.append(mean_and_sd(*last.loc[(method, k), "soft_nll"][["mean", "std"]]))
+            table.add_row(method, write_votes(k), str(int(group.loc[(method, k), ("soft_nll", "count")])), *cells)
         if priors is not None and (PRIOR, k) in priors.index:
             prior = priors.loc[(PRIOR, k)]
-            cells = [format_cell(*prior[name][["mean", "std"]]) for name in COLUMNS]
-            table.add_row(PRIOR, _votes(k), str(int(prior[("soft_nll", "count")])), *cells, style="dim")
+            cells = [mean_and_sd(*prior[name][["mean", "std"]]) for name in COLUMNS]
+            table.add_row(PRIOR, write_votes(k), str(int(prior[("soft_nll", "count")])), *cells, style="dim")
         table.add_section()
     return table
 
 
-def format_cell(mean: float, std: float) -> str:
-    """Mean ± SD; the mean alone where one seed leaves no SD.
-
-    >>> format_cell(0.50519, 0.0263), format_cell(0.5, float("nan"))
-    ('0.5052 ± 0.0263', '0.5000')
-    """
-    return f"{mean:.4f}" if np.isnan(std) else f"{mean:.4f} ± {std:.4f}"
-
-
 def draw_summary(summary: pd.DataFrame, title: str, path: Path) -> None:
-    """Soft NLL, calibration and entropy correlation against the number of votes K, one line a method, SD as bars."""
+    """Soft NLL, calibration and entropy correlation against the number of votes K: one line per method, SD over seeds as bars."""
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt  # noqa: PLC0415 - only after the backend is chosen
 
@@ -127,7 +117,7 @@ def draw_summary(summary: pd.DataFrame, title: str, path: Path) -> None:
             axis.errorbar(
                 x, rows["mean"], yerr=rows["std"].fillna(0), label=method, marker="o", markersize=4, capsize=2, linewidth=1.2
             )
-        axis.set_xticks(range(len(ks)), [_votes(k) for k in ks])
+        axis.set_xticks(range(len(ks)), [write_votes(k) for k in ks])
         axis.set_xlim(-0.5, len(ks) - 0.5)
         axis.set(title=METRICS[name].label, xlabel="votes per item, K")
         axis.grid(alpha=0.3)
@@ -135,7 +125,3 @@ def draw_summary(summary: pd.DataFrame, title: str, path: Path) -> None:
     figure.suptitle(title)
     figure.savefig(path, dpi=130)
     plt.close(figure)
-
-
-def _votes(k: float) -> str:
-    return "all" if np.isinf(k) else str(int(k))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hardlabels.metrics import METRICS
-from hardlabels.reporting.summary import draw_summary, draw_table, prepare_summary, read_results
+from hardlabels.reporting.grid_summary import draw_summary, draw_table, prepare_summary, read_results
 from hardlabels.runs.directory import RunDirectory
 
 

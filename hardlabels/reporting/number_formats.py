@@ -1,0 +1,59 @@
+"""How reports write numbers: in tables, in sentences, as p-values. A number looks the same wherever it stands."""
+
+import numpy as np
+
+NOTHING = "–"
+"""What stands where there is no number."""
+
+
+def true_minus(text: str) -> str:
+    """A number's text with a minus sign in place of the hyphen.
+
+    >>> true_minus("-0.5")
+    '−0.5'
+    """
+    return text.replace("-", "−")
+
+
+def decimal(value: float, like: float | None = None) -> str:
+    """A number of a table: four decimals below 10, one above.
+
+    Args:
+        value: the number.
+        like: decides the decimals in place of the value; an SD has those of its mean.
+
+    >>> decimal(0.50519), decimal(-4946.04), decimal(0.5, like=12.0)
+    ('0.5052', '−4946.0', '0.5')
+    """
+    return true_minus(f"{value:.{4 if abs(value if like is None else like) < 10 else 1}f}")
+
+
+def mean_and_sd(mean: float, sd: float | None) -> str:
+    """Mean ± SD; the mean alone where one seed leaves no SD.
+
+    >>> mean_and_sd(0.50519, 0.0263), mean_and_sd(0.5, float("nan")), mean_and_sd(0.5, None)
+    ('0.5052 ± 0.0263', '0.5000', '0.5000')
+    """
+    return decimal(mean) if sd is None or np.isnan(sd) else f"{decimal(mean)} ± {decimal(sd, like=mean)}"
+
+
+def number(value: float, signed: bool = False) -> str:
+    """A number of a sentence: four decimals, fewer where it is large, two digits where it is tiny.
+
+    >>> number(0.50519), number(-0.0263, signed=True), number(4946.04), number(104.93), number(0.00023), number(float("nan"))
+    ('0.5052', '−0.0263', '4946', '104.9', '0.00023', '–')
+    """
+    if not np.isfinite(value):
+        return NOTHING if np.isnan(value) else ("∞" if value > 0 else "−∞")
+    size, sign = abs(value), "+" if signed else ""
+    form = ".2g" if 0 < size < 0.001 else f".{4 if size < 10 else max(0, 4 - len(str(int(size))))}f"
+    return true_minus(f"{value:{sign}{form}}")
+
+
+def p_value(value: float | None) -> str:
+    """A p-value, three digits.
+
+    >>> p_value(0.69531), p_value(0.0000012), p_value(None)
+    ('0.695', '1.2e-06', '–')
+    """
+    return NOTHING if value is None else f"{value:.3g}"
