@@ -74,7 +74,9 @@ COLLATORS = [stack, sort_first, leave_one_out, transformers.default_data_collato
 
 
 @pytest.mark.parametrize(
-    ("collator", "method"), [*product(COLLATORS, ["soft", "sls", "multipass"]), (as_floats, "soft")], ids=lambda x: str(x)[:30]
+    ("collator", "method"),
+    [*product(COLLATORS, ["soft", "sls", "multipass"]), (as_floats, "soft")],
+    ids=lambda x: getattr(x, "__name__", str(x)),
 )
 def test_each_input_keeps_its_target(tmp_path, collator, method):
     labels = deliver(VOTES, method, seed=0)
