@@ -21,6 +21,7 @@ PAGES = sorted(
 PLACEHOLDERS = {
     "data=NAME": "data=popquorn",
     "method=runner_up": "method=sls",
+    "method=runner_up,soft": "method=sls,soft",
     "data=coins": "data=synthetic_vectors",
     "model=linear": "model=mlp",
     "probe=confidence": "probe=dynamics",

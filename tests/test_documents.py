@@ -97,11 +97,11 @@ def is_accepted(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def compares(command: Command) -> None:
-    """Its settings are those of the runs that it would train, with every method."""
+    """Its settings are those of the runs that it would train, with every method and the tag that all of its runs have."""
     request = read_request(command.words)
     for method in request.methods:
         words = [f"{name}={value}" for name, value in request.settings.items()]
-        composes_a_cell(Command("hardlabels.train", (*words, f"method={method}")))
+        composes_a_cell(Command("hardlabels.train", (*words, f"method={method}", "run.tag=compare")))
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=str)

@@ -37,6 +37,8 @@ def write(named: NamedVotes, kind: str, path: Path) -> None:
         raise InputError(f"--to {kind}: only probabilities are known, not votes; they can be written as probs")
     if kind == "wide":
         check_wide(named)
+    if not path.parent.is_dir():
+        raise InputError(f"--to {kind}: cannot write {path}: expected an existing folder, got {str(path.parent)!r:.200}")
     try:
         with whole_file(path) as file:
             if path.suffix == ".npy":

@@ -52,7 +52,7 @@ def test_targets_can_be_the_annotators_distributions():
 
 def test_soft_targets_are_a_variant_with_a_folder_of_its_own(make_config):
     assert Cell.from_config(make_config("method=mixup")).method == "mixup"
-    assert Cell.from_config(make_config("method=mixup", "method.targets=soft")).method == "mixup,targets=soft"
+    assert Cell.from_config(make_config("method=mixup", "method.targets=soft")).variant == "mixup,targets=soft"
 
 
 def test_both_kinds_of_targets_are_mixed_by_the_same_pairs():

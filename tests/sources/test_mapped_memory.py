@@ -1,6 +1,6 @@
 """More images than memory: a process that may not hold them all trains on them from disk, and shows the bits of memory.
 
-The analog for CI of 300,000 images of 224 x 224: a limit of two thirds of their pixels. ``python -m benchmarks.images`` shows it
+The analog for CI of 300,000 images of 224 x 224: a limit of nine tenths of their pixels. ``python -m benchmarks.images`` shows it
 with 40,000 images of 96 x 96.
 """
 
@@ -37,7 +37,8 @@ data.start_epoch(1)
 seen = hashlib.sha256()
 for batch in data.train_dataloader():
     ready = data.on_after_batch_transfer(batch, 0)
-    seen.update(ready.inputs.numpy().tobytes() + ready.target.numpy().tobytes())
+    seen.update(ready.inputs.numpy().tobytes())
+    seen.update(ready.target.numpy().tobytes())
 print(seen.hexdigest(), source.fingerprint, source.mean)
 """
 
@@ -67,8 +68,8 @@ def epoch(folder, storage, allowed=0):
 def test_an_epoch_of_more_images_than_memory_shows_the_bits_of_memory(folder):
     code, in_memory, said = epoch(folder, "memory")
     assert code == 0, said
-    code, from_disk, said = epoch(folder, "disk", 2 * PIXELS // 3)
+    code, from_disk, said = epoch(folder, "disk", 9 * PIXELS // 10)
     assert code == 0, said
     assert from_disk == in_memory
-    code, _, said = epoch(folder, "memory", 2 * PIXELS // 3)
+    code, _, said = epoch(folder, "memory", 9 * PIXELS // 10)
     assert code != 0, "the limit is one that images in memory do not keep"
