@@ -18,7 +18,7 @@ PARTS = ("full", "non_unanimous", "high_disagreement")
 METRIC_NAMES = (*METRICS, "soft_nll_t", "kl_to_annotator_t")
 PROBES = ("hessian/lambda_max", "hessian/trace", "hessian/weight_norm")
 OUTLIERS = tuple(f"ood/{s}/{d}/{m}" for s in ("svhn", "cifar100") for d in ("energy", "msp") for m in ("auroc", "aupr", "fpr95"))
-TIMELESS = {"8", "S1", "S4", "S10"}
+TIMELESS = {"8", "S1", "S4", "S10", "S11"}
 
 
 @pytest.fixture
