@@ -101,9 +101,9 @@ def committed() -> Records:
 
 @pytest.mark.parametrize("number", FIGURES)
 def test_a_figure_of_committed_records_has_two_pictures_or_says_why_not(number):
-    """Two pictures that differ; or a reason why there is one; or, where a probe saw one checkpoint only, the command for the other.
+    """Two pictures that differ; or a reason why there is one; or the command for what a probe did not see yet.
 
-    That there is no last picture without the last epoch's numbers also shows that no figure passes one checkpoint off as the other.
+    Without the last epoch's numbers there is no last picture: no figure passes one checkpoint off as the other.
     """
     figure = FIGURES[number](committed())
     assert figure.draw is not None, "the pocket study has numbers for every figure"

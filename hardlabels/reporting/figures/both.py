@@ -11,7 +11,7 @@ from hardlabels.reporting.figures.figure import Figure
 def figure_at_both(maker: Callable[[About], Figure]) -> Callable[[About], Figure]:
     """The function that gives the figure of the selected epoch, with the picture of the last one in ``draw_last``.
 
-    A figure that is about no single network (curves of training; items and their votes) has one picture, and its caption says why.
+    A figure that is about no single network (curves of training; items and votes) has one picture, and its caption says why.
     """
 
     @wraps(maker)
