@@ -3,6 +3,8 @@
 ``python -m tests.image_numbers`` prints the tables of the page.
 """
 
+import csv
+import io
 import json
 import tarfile
 from collections.abc import Iterator
@@ -86,6 +88,23 @@ def primary_table() -> list[str]:
     return lines
 
 
+def primary_rows(recipe: str) -> list[dict[str, str]]:
+    """The primary outcomes of the committed report, for machines."""
+    return list(csv.DictReader(io.StringIO((RESULTS / f"report/cifar10h_{recipe}/primary.csv").read_text())))
+
+
+def judged(recipe: str, claim: str) -> tuple[str, str]:
+    """What the primary analysis and the claim say of majority labels after a temperature, at the selected epoch."""
+    [outcome] = [
+        row["status"]
+        for row in primary_rows(recipe)
+        if (row["method"], row["claim"], row["checkpoint"]) == ("majority", "same", "selected epoch")
+    ]
+    verdicts = json.loads((RESULTS / "report/verdicts.json").read_text())
+    [status] = [one["best"]["status"] for one in verdicts if (one["recipe"], one["claim"]) == (recipe, claim)]
+    return outcome, status
+
+
 def statements() -> Iterator[Statement]:
     """The prose; what it says of single differences stands in the tables."""
     early, paper = "image_head_early", yaml.safe_load((ROOT / "hardlabels/reporting/published.yaml").read_text())
@@ -93,6 +112,10 @@ def statements() -> Iterator[Statement]:
     mine = [values(early, "soft", "all", metric).mean() for metric in ("hard_acc", "soft_nll")]
     yield says("accuracy {:.3f} and soft NLL {:.3f} (the paper's ResNet-18: {:.3f} and {:.3f})", *mine, accuracy, nll)
     yield says("{} runs are published", len(results()))
+    assert judged("image_head_long", "soft-buys-calibration") == ("contradicted", "inconclusive")
+    for recipe in analysed():
+        rows = primary_rows(recipe)
+        assert all(row["status"] == row["status_narrow"] == row["status_wide"] for row in rows), "a status hangs on its margin"
     for recipe, word in REGIMES.items():
         yield says(f"the {word} regime has {{}} whole seeds", len(whole(recipe)))
 

@@ -16,7 +16,7 @@ from hardlabels.reporting.figures.style import colour, label
 from hardlabels.runs.spelling import read_method, write_votes
 
 WIDTH, HEIGHT = 480, 270  # narrow, so that letters stay legible on a phone
-LEFT, RIGHT, TOP, BOTTOM = 56, 128, 14, 44
+LEFT, RIGHT, TOP, BOTTOM = 56, 152, 14, 44
 STRIP, STRIP_WIDTH = 22, 150
 MOST_STRIPS = 6
 LANES = (-3.2, 0.0, 3.2)
