@@ -57,17 +57,21 @@ def test_verdicts_are_reached_and_agree_with_the_truth(design):
 
 def test_the_answer_says_it_in_words(design):
     found = answer(design.records, (), 0.5)
-    assert {point.method for point in found.points} == {"soft", "sls", "majority"}
-    assert all(point.low <= point.mean <= point.high and point.n == SEEDS for point in found.points)
+    assert list(found.points) == ["best", "last"]
+    for points in found.points.values():
+        assert {point.method for point in points} == {"soft", "sls", "majority"}
+        assert all(point.low <= point.mean <= point.high and point.n == SEEDS for point in points)
     text = " ".join(found.sentences)
-    assert f"Majority labels lose {-gap(design):.4f} nat against soft labels ({SEEDS} of {SEEDS} seeds)" in text
+    seeds = f"({SEEDS} of {SEEDS} seeds)"
+    lost = f"{-gap(design):.4f} nat above soft labels at the selected epoch {seeds}"
+    assert f"Majority labels are {lost} and {-gap(design, 'last'):.4f} nat above at the last epoch {seeds}" in text
     assert "soft labels are closest" in text or "sls labels are closest" in text
     assert "majority labels farthest" in text
 
 
-def gap(design) -> float:
+def gap(design, checkpoint: str = "best") -> float:
     """Mean soft NLL of soft minus that of majority labels."""
-    soft, majority = (design.records.values("soft_nll", method=method) for method in ("soft", "majority"))
+    soft, majority = (design.records.values("soft_nll", method=m, checkpoint=checkpoint) for m in ("soft", "majority"))
     return float((soft - majority).mean())
 
 

@@ -9,12 +9,14 @@ import json
 import tarfile
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import yaml
+from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
 from hardlabels.publish import DIGITS
@@ -148,8 +150,9 @@ def pocket_table() -> list[str]:
             nll = values(method, k, at=at)
             cells.append(f"{nll.mean():.3f} ± {nll.std(ddof=1):.3f}")
             cells.append(f"{signed(gaps(method, k, at=at).mean(), 3)} ({lower(method, k, at=at)})" if method != "soft" else "")
-        means = [values(method, k, metric).mean() for metric in ("hard_acc", "ece_eqmass", "ent_corr")]
-        cells += [f"{number:.3f}".replace("-", "−") for number in means]
+        for metric in ("hard_acc", "ece_eqmass", "ent_corr"):
+            means = [values(method, k, metric, at=at).mean() for at in ("best", "last")]
+            cells.append(" / ".join(f"{number:.3f}" for number in means).replace("-", "−"))
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
@@ -244,22 +247,26 @@ def probe_statements() -> Iterator[Statement]:
 
 
 def text_table() -> list[str]:
-    """The table by method, K and data set."""
-    lines = []
+    """The table by method, K and data set, selected / last epoch."""
+    lines, epochs = [], ("best", "last")
     for k, others in (("all", ("majority", "label_smoothing", "shuffled_sls")), ("5", ("majority", "label_smoothing"))):
-        soft = [f"{values('soft', k, data=data).mean():.4f}" for data in TEXTS]
+        soft = [" / ".join(f"{values('soft', k, at=at, data=data).mean():.4f}" for at in epochs) for data in TEXTS]
         lines.append(f"| `soft`, its soft NLL | {k} | " + " | ".join(soft) + " |")
         for method in (*HARD, *others):
-            found = [gaps(method, k, data=data) for data in TEXTS]
-            cells = [f"{signed(gap.mean(), 4)} ({(gap < 0).sum()}/{len(gap)})" for gap in found]
+            cells = [beside([gaps(method, k, at=at, data=data) for at in epochs]) for data in TEXTS]
             lines.append(f"| `{method}` | {k} | " + " | ".join(cells) + " |")
     return lines
 
 
-def farthest_from_soft() -> float:
+def beside(found: list[np.ndarray]) -> str:
+    """Mean differences at both epochs, and how many seeds are below 0."""
+    return f"{' / '.join(signed(d.mean(), 4) for d in found)} ({' / '.join(str((d < 0).sum()) for d in found)})"
+
+
+def farthest_from_soft(at: str = "best") -> float:
     """The largest mean difference of a delivery by hard labels to soft labels, over data sets and K."""
     ks = {key[2] for key in files() if key[0] in TEXTS}
-    return max(abs(gaps(method, k, data=data).mean()) for method in HARD for k in ks for data in TEXTS)
+    return max(abs(gaps(method, k, at=at, data=data).mean()) for method in HARD for k in ks for data in TEXTS)
 
 
 def text_statements() -> Iterator[Statement]:
@@ -275,9 +282,14 @@ def text_statements() -> Iterator[Statement]:
     assert all(np.ptp([values(m, "1", data=data) for m in ("soft", *HARD)], axis=0).max() == 0 for data in TEXTS)
     yield says("Mean and {} % interval", 95)  # of the figure that it describes
 
-    yield says("stay within {:.4f} nat of soft labels", farthest_from_soft())
-    lost = sorted(gaps("majority", k, data=data).mean() for k in ("5", "10", "all") for data in TEXTS)
-    yield says("labels lose {:.3f} to {:.3f} (K = 5 and more)", lost[0], lost[-1])
+    for at, text in (("best", "stay within {:.4f} nat of soft labels"), ("last", "at the last one within {:.4f}")):
+        yield says(text, farthest_from_soft(at))
+    for at, text in (
+        ("best", "labels lose {:.3f} to {:.3f} (K = 5 and more)"),
+        ("last", "lose {:.3f} to {:.3f} at the last epoch"),
+    ):
+        lost = sorted(gaps("majority", k, at=at, data=data).mean() for k in ("5", "10", "all") for data in TEXTS)
+        yield says(text, lost[0], lost[-1])
 
     snli, mnli = CHAOS[:2]
     assert all(gaps("multipass", k, data=data).mean() < 0 for k in ("5", "10") for data in (snli, mnli))
@@ -289,6 +301,8 @@ def text_statements() -> Iterator[Statement]:
     above = {data: gaps("sls", "5", data=data) for data in (snli, mnli, "popquorn")}
     counts, sizes = sorted(int((gap > 0).sum()) for gap in above.values()), sorted(gap.mean() for gap in above.values())
     yield says("{} to {} of {} seeds, by {:.3f} to {:.3f})", counts[0], counts[-1], many, sizes[0], sizes[-1])
+    assert all(gaps("sls", "5", at="last", data=data).mean() < 0 for data in CHAOS)
+    assert gaps("sls", "5", at="last", data="popquorn").mean() > 0
     yield says("a soft NLL of {:.3f} on snli (soft labels: {:.3f})", prior(snli), values("soft", data=snli).mean())
     compared = [number for data in CHAOS[1:] for number in (values("soft", data=data).mean(), prior(data))]
     yield says("is no better than them ({:.3f} against {:.3f}, {:.3f} against {:.3f})", *compared)
@@ -317,16 +331,65 @@ def mechanism_statements() -> Iterator[Statement]:
     yield says("mean and {} % interval over {} seeds", 95, seeds)  # of the figure that it describes
 
 
+def even(other: str, k: str, at: str, data: str) -> np.ndarray:
+    """Soft NLL of stratified SLS minus that of another method of the same K and seed."""
+    mine = values("stratified_sls", k, at=at, data=data)
+    return mine - values(other, k, at=at, data=data, seeds=len(mine))
+
+
+def even_table() -> list[str]:
+    """Stratified SLS against three methods: mean difference and seeds below, selected / last epoch."""
+    lines = []
+    for k, other in product(("5", "10", "all"), ("soft", "sls", "multipass")):
+        cells = [beside([even(other, k, at, data) for at in ("best", "last")]) for data in TEXTS]
+        lines.append(f"| `{other}` | {k} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def even_statements() -> Iterator[Statement]:
+    """The prose about stratified SLS."""
+    snli, mnli = CHAOS[:2]
+    runs = [key for key in files() if key[0] in TEXTS and key[1] == "stratified_sls"]
+    yield says("({} runs)", len(runs))
+    few = {at: max(abs(even("multipass", k, at, d).mean()) for k in ("5", "10") for d in TEXTS) for at in ("best", "last")}
+    yield says("within {:.4f} nat of multipass at the selected epoch and {:.4f} at the last one", few["best"], few["last"])
+    below = [even("sls", "5", "best", data) for data in (snli, mnli, "popquorn")]
+    counts, sizes = sorted(int((d < 0).sum()) for d in below), sorted(-d.mean() for d in below)
+    text = "below SLS on snli, mnli and POPQUORN (K = 5, selected epoch: by {:.4f} to {:.4f}, in {} to {} of {} seeds)"
+    yield says(text, sizes[0], sizes[-1], counts[0], counts[-1], the_one(len(d) for d in below))
+    found = {at: [even("soft", "all", at, data) for data in (snli, mnli)] for at in ("best", "last")}
+    text = "by {:.4f} and {:.4f} at the selected epoch ({} and {} of {} seeds), by {:.4f} and {:.4f} at the last one ({} and {})"
+    sizes, counts = ({at: [f(d) for d in found[at]] for at in found} for f in (lambda d: -d.mean(), lambda d: int((d < 0).sum())))
+    yield says(text, *sizes["best"], *counts["best"], len(found["best"][0]), *sizes["last"], *counts["last"])
+    assert all(even(other, "all", at, data).mean() < 0 for other in HARD[:2] for at in found for data in (snli, mnli))
+    assert all(gaps(other, data=data).mean() > 0 for other in HARD[:2] for data in (snli, mnli))
+    votes, epochs = 100, the_one(config(key, "recipe", "epochs") for key in runs)
+    p = np.load(io.BytesIO(files()[keys(snli, "soft", "all")[0]]["predictions.npz"]))["p"]
+    assert np.allclose(votes * p, (votes * p).round(), atol=1e-4)
+    yield says("{} votes per item and {} epochs", votes, epochs)
+    assert all(
+        size < gaps("majority", at="last", data=data).mean() / 10 for size, data in zip(sizes["last"], CHAOS[:2], strict=True)
+    )
+    d, margin = found["best"][0], gaps("majority", data=snli).mean() / 10
+    half = student.ppf(0.95, len(d) - 1) * d.std(ddof=1) * np.sqrt(1 / len(d) + 0.25)  # 80/20: a quarter as many test items
+    text = "the mean on snli is beyond the margin of {:.4f}, but its corrected {} % interval, {} to {}, is not"
+    yield says(text, margin, 90, signed(d.mean() - half, 4), signed(d.mean() + half, 4))
+    assert d.mean() < -margin < d.mean() + half
+    rest = max(abs(even("soft", k, at, data).mean()) for k in ("5", "10", "all") for at in found for data in TEXTS[4:])
+    yield says("differ by at most {:.4f}", rest)
+
+
 def second_paper_statements() -> Iterator[Statement]:
     """Soft against majority labels."""
     sets = ("cifar10h", *CHAOS[:2], "popquorn")
 
-    def change(data: str, metric: str) -> float:
-        soft, majority = (values(method, metric=metric, data=data).mean() for method in ("soft", "majority"))
+    def change(data: str, metric: str, at: str = "best") -> float:
+        soft, majority = (values(method, metric=metric, at=at, data=data).mean() for method in ("soft", "majority"))
         return 100 * float(soft / majority - 1)
 
-    def over_corpora(metric: str) -> float:
-        return mean([change("cifar10h", metric), mean(change(data, metric) for data in CHAOS[:2]), change("popquorn", metric)])
+    def over_corpora(metric: str, at: str = "best") -> float:
+        corpora = (("cifar10h",), CHAOS[:2], ("popquorn",))
+        return mean(mean(change(data, metric, at) for data in corpus) for corpus in corpora)
 
     soft, majority = (values(method, metric="kl_to_annotator") for method in ("soft", "majority"))
     falls = [-change(data, "kl_to_annotator") for data in sets]
@@ -339,6 +402,10 @@ def second_paper_statements() -> Iterator[Statement]:
     )  # fmt: skip
     published = 100 * PAPER["singh_soft_label"]["entropy_correlation_gain"]
     yield says("is higher by {:.0f} % on average (published: {:.0f} %)", over_corpora("ent_corr"), published)
+    late = [-change(data, "kl_to_annotator", "last") for data in sets]
+    yield says("At the last epoch KL is lower by {:.0f}, {:.0f}, {:.0f} and {:.0f} %", *late)
+    averages = -over_corpora("kl_to_annotator", "last"), over_corpora("ent_corr", "last")
+    yield says("{:.0f} % on average, and entropy correlation higher by {:.0f} %", *averages)
     accuracy = max(abs(np.subtract(*(values(m, metric="hard_acc", data=d).mean() for m in ("soft", "majority")))) for d in sets)
     yield says("accuracy differs by less than {:.3f} either way", np.ceil(1000 * accuracy) / 1000)
     yield says("on all {} sets", spelt(len(sets)))
@@ -416,7 +483,7 @@ def index_statements() -> list[Statement]:
 
 
 def texts_statements() -> list[Statement]:
-    return [*text_statements(), *mechanism_statements(), *second_paper_statements()]
+    return [*text_statements(), *mechanism_statements(), *even_statements(), *second_paper_statements()]
 
 
 RHETORIC = ["half of the claim"]
@@ -426,8 +493,8 @@ PAGES = {
     "docs/results/pocket.md": (None, lambda: [*pocket_statements(), *probe_statements()], (pocket_table,), ()),
     "docs/results/texts.md": (
         None,
-        lambda: [*text_statements(), *mechanism_statements(), *second_paper_statements()],
-        (text_table,),
+        texts_statements,
+        (text_table, even_table),
         RHETORIC,
     ),
     "docs/results/quarter.md": (None, list, (), ()),

@@ -1,17 +1,18 @@
-"""What a study found, in a few sentences and one figure: the beginning of the page, and the last lines on the terminal.
+"""What a study found, in a few sentences and two pictures: the beginning of the page, and the last lines on the terminal.
 
-Everything here is soft NLL at the selected epoch, paired by seed; the verdicts below it have the tests.
+Everything here is soft NLL, paired by seed, at the selected epoch and at the last one; the verdicts below it have the tests.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.stats import t
 
 from hardlabels.reporting.claims.claim import Verdict
-from hardlabels.reporting.claims.status import STATUSES
+from hardlabels.reporting.claims.status import EPOCHS, STATUSES
 from hardlabels.reporting.tables.sheet import method_key
+from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records
 from hardlabels.runs.spelling import write_votes
 
@@ -46,14 +47,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Answer:
-    """The figure's points and the sentences.
+    """The points of the pictures and the sentences.
 
     Attributes:
-        points: by method and K.
+        points: checkpoint to points by method and K; a checkpoint without numbers is not there.
         sentences: at most five.
     """
 
-    points: tuple[Point, ...] = ()
+    points: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
     sentences: tuple[str, ...] = ()
 
 
@@ -79,24 +80,30 @@ def answer(records: Records, verdicts: Sequence[Verdict], floor: float | None) -
         verdicts: on all claims.
         floor: the annotators' own entropy; None where it is not known.
     """
-    scores = _scores(records, "full")
-    points = []
-    for (method, k), by_seed in sorted(scores.items(), key=lambda entry: (method_key(entry[0][0]), entry[0][1])):
-        if "," not in method and method != CONTROL:
-            points.append(Point(method, k, *interval(list(by_seed.values())), len(by_seed)))
-    few = sorted({k for method, k in scores if method == BASE and np.isfinite(k) and k > 1})
+    scores = {checkpoint: _scores(records, "full", checkpoint) for checkpoint in CHECKPOINTS}
+    points = {checkpoint: found for checkpoint in CHECKPOINTS if (found := _points(scores[checkpoint]))}
+    few = sorted({k for method, k in scores["best"] if method == BASE and np.isfinite(k) and k > 1})
     sentences = [_same(scores, np.inf), *(_same(scores, few[0]) for _ in few[:1]), _lost(scores), _against_truth(records)]
     sentences.append(_counted(verdicts, floor))
-    return Answer(tuple(points), tuple(sentence for sentence in sentences if sentence))
+    return Answer(points, tuple(sentence for sentence in sentences if sentence))
 
 
 Scores = dict[tuple[str, float], dict[int, float]]
 """Method and K to seed to soft NLL."""
 
 
-def _scores(records: Records, view: str) -> Scores:
+def _points(scores: Scores) -> tuple[Point, ...]:
+    """One point per method and K, without the control and the variants of methods."""
+    ordered = sorted(scores.items(), key=lambda entry: (method_key(entry[0][0]), entry[0][1]))
+    shown = [(method, k, by_seed) for (method, k), by_seed in ordered if "," not in method and method != CONTROL]
+    return tuple(Point(method, k, *interval(list(by_seed.values())), len(by_seed)) for method, k, by_seed in shown)
+
+
+def _scores(records: Records, view: str, checkpoint: str) -> Scores:
     rows = records.table
-    rows = rows[(rows["name"] == "soft_nll") & (rows["slice"] == view) & (rows["checkpoint"] == "best")].dropna(subset="value")
+    rows = rows[(rows["name"] == "soft_nll") & (rows["slice"] == view) & (rows["checkpoint"] == checkpoint)].dropna(
+        subset="value"
+    )
     found: Scores = {}
     for method, k, seed, value in zip(rows["method"], rows["K"], rows["seed"], rows["value"], strict=True):
         found.setdefault((str(method), float(k)), {})[int(seed)] = float(value)
@@ -108,50 +115,59 @@ def _paired(scores: Scores, method: str, k: float) -> np.ndarray:
     return np.array([mine[seed] - soft[seed] for seed in sorted(mine.keys() & soft.keys())])
 
 
-def _same(scores: Scores, k: float) -> str:
+def _same(scores: Mapping[str, Scores], k: float) -> str:
     """How far deliveries by changing hard labels are from soft labels."""
-    gaps = {method: d for method in CHANGING if len(d := _paired(scores, method, k))}
-    if not gaps:
-        return ""
-    parts = []
-    for method, d in gaps.items():
-        lower = int((d < 0).sum())
-        side = "below" if d.mean() < 0 else "above"
-        agree = lower if d.mean() < 0 else len(d) - lower
-        parts.append(f"{method} ends {abs(d.mean()):.4f} nat {side} soft labels ({agree} of {len(d)} seeds)")
+    parts = [f"{method} is {said}" for method in CHANGING if (said := _beside_soft(scores, method, k))]
     votes = "all votes" if np.isinf(k) else f"{write_votes(k)} votes per item"
-    return f"With {votes}, {_joined(parts)}."
+    return f"With {votes}, {_joined(parts)}." if parts else ""
 
 
-def _lost(scores: Scores) -> str:
+def _lost(scores: Mapping[str, Scores]) -> str:
     """What majority labels lose, and what that makes of the other differences."""
-    d = _paired(scores, SCALE, np.inf)
-    if not len(d):
-        return ""
-    word = "lose" if d.mean() > 0 else "gain"
-    agree = int(((d > 0) == (d.mean() > 0)).sum())
-    sizes = f"{abs(d.mean()):.4f} nat against soft labels ({agree} of {len(d)} seeds)"
-    return f"Majority labels {word} {sizes}: the scale for the others."
+    said = _beside_soft(scores, SCALE, np.inf)
+    return f"Majority labels are {said}: the scale for the others." if said else ""
+
+
+def _beside_soft(scores: Mapping[str, Scores], method: str, k: float) -> str:
+    """On which side of soft labels a method lies at each checkpoint, by how much, and in how many seeds; empty without pairs."""
+    found = []
+    for checkpoint in CHECKPOINTS:
+        d = _paired(scores[checkpoint], method, k)
+        if len(d):
+            side, agree = ("below", (d < 0).sum()) if d.mean() < 0 else ("above", (d >= 0).sum())
+            what = " soft labels" if not found else ""
+            found.append(f"{abs(d.mean()):.4f} nat {side}{what} at the {EPOCHS[checkpoint]} ({agree} of {len(d)} seeds)")
+    return " and ".join(found)
 
 
 def _against_truth(records: Records) -> str:
     """Where the true distributions are known: who is closest to them."""
-    scores = {key: values for key, values in _scores(records, "truth").items() if np.isinf(key[1]) and "," not in key[0]}
-    if len(scores) < 2:
-        return ""
-    order = sorted(scores, key=lambda key: np.mean(list(scores[key].values())))
-    best, worst = order[0][0], order[-1][0]
-    return f"Against the true distributions, which are known here, {best} labels are closest and {worst} labels farthest."
+    found = []
+    for checkpoint in CHECKPOINTS:
+        scores = _scores(records, "truth", checkpoint)
+        kept = {
+            method: np.mean(list(values.values())) for (method, k), values in scores.items() if np.isinf(k) and "," not in method
+        }
+        order = sorted(kept, key=lambda method: kept[method])
+        if len(order) > 1:
+            found.append(f"{order[0]} labels are closest and {order[-1]} labels farthest at the {EPOCHS[checkpoint]}")
+    return f"Against the true distributions, which are known here, {_joined(found)}." if found else ""
 
 
 def _counted(verdicts: Sequence[Verdict], floor: float | None) -> str:
     tested = [verdict for verdict in verdicts if not verdict.elsewhere and verdict.tested]
     if not tested:
         return ""
-    words = [verdict.word("best") for verdict in sorted(tested, key=lambda verdict: STATUSES.index(verdict.status("best")))]
-    counts = ", ".join(f"{word} ({words.count(word)})" for word in dict.fromkeys(words))
+    said = [f"at the {EPOCHS[checkpoint]}: {_counts(tested, checkpoint)}" for checkpoint in CHECKPOINTS]
     ends = "" if floor is None else f" No model can go below {floor:.4f} nat, the annotators' own entropy."
-    return f"Verdicts on {len(words)} tested claims at the selected epoch: {counts}.{ends}"
+    return f"Verdicts on {len(tested)} tested claims {'; '.join(said)}.{ends}"
+
+
+def _counts(verdicts: Sequence[Verdict], checkpoint: str) -> str:
+    """How many verdicts there are of each kind at a checkpoint."""
+    ordered = sorted(verdicts, key=lambda verdict: STATUSES.index(verdict.status(checkpoint)))
+    words = [verdict.word(checkpoint) for verdict in ordered]
+    return ", ".join(f"{word} ({words.count(word)})" for word in dict.fromkeys(words))
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -4,18 +4,19 @@ Names of methods are escaped by ``Markup.format``; everything else is numbers.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from hardlabels.reporting.answer import Point
 from hardlabels.reporting.claims.claim import Row
+from hardlabels.reporting.claims.status import EPOCHS
 from hardlabels.reporting.figures.style import colour, label
 from hardlabels.runs.spelling import read_method, write_votes
 
 WIDTH, HEIGHT = 480, 270  # narrow, so that letters stay legible on a phone
-LEFT, RIGHT, TOP, BOTTOM = 56, 128, 14, 44
+LEFT, RIGHT, TOP, BOTTOM = 56, 152, 14, 44
 STRIP, STRIP_WIDTH = 22, 150
 MOST_STRIPS = 6
 LANES = (-3.2, 0.0, 3.2)
@@ -62,11 +63,18 @@ class Frame:
         return TOP + (HEIGHT - TOP - BOTTOM) * (self.high - value) / (self.high - self.low)
 
 
-def headline(points: Sequence[Point]) -> Markup:
-    """Soft NLL against votes per item: a line per method, with its interval over seeds."""
-    if not points:
+def headlines(points: Mapping[str, Sequence[Point]]) -> Markup:
+    """Soft NLL against votes per item, a picture per checkpoint: both have the same limits, so that they compare."""
+    every = [point for found in points.values() for point in found]
+    if not every:
         return Markup("")
-    frame = Frame.around(points)
+    frame = Frame.around(every)
+    pictures = [_headline(found, frame, EPOCHS[checkpoint]) for checkpoint, found in points.items()]
+    return Markup('<div class="charts">{}</div>').format(Markup("").join(pictures))
+
+
+def _headline(points: Sequence[Point], frame: Frame, epoch: str) -> Markup:
+    """A line per method, with its interval over seeds."""
     digits = max(0, 1 - math.floor(math.log10(frame.high - frame.low)))
     parts = []
     for tick in ticks(frame.low, frame.high):
@@ -81,10 +89,11 @@ def headline(points: Sequence[Point]) -> Markup:
     order = sorted(last, key=lambda method: last[method])
     for place, method in zip(_apart([last[method] for method in order], 15, HEIGHT - BOTTOM), order, strict=True):
         parts.append(_text(WIDTH - RIGHT + 8, place + 4, _cut(label(method), 22), "start", ink(method)))
-    about = "Soft NLL by votes per item and method, with 95 % intervals over seeds; lower is better."
-    return Markup('<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+    about = f"Soft NLL at the {epoch} by votes per item and method, with 95 % intervals over seeds; lower is better."
+    picture = Markup('<svg class="chart" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
         WIDTH, HEIGHT, about, Markup("").join(parts)
     )
+    return Markup("<div><p>{}</p>{}</div>").format(epoch.capitalize(), picture)
 
 
 def _curve(frame: Frame, points: Sequence[Point]) -> Markup:

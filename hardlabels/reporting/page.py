@@ -20,10 +20,10 @@ from hardlabels.reporting.claims.rules import Rules
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, legend
 from hardlabels.reporting.drawing import Drawing
 from hardlabels.reporting.explorer import Explorer
-from hardlabels.reporting.inline import headline, strips
+from hardlabels.reporting.inline import headlines, strips
 from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.reporting.primary import PrimaryResult
-from hardlabels.reporting.primary_table import HEADS, outcome_words
+from hardlabels.reporting.primary_table import BESIDE_CLAIMS, HEADS, outcome_words
 from hardlabels.reporting.provenance import Fact
 from hardlabels.reporting.table_files import cell_text
 from hardlabels.reporting.tables import Table
@@ -53,7 +53,7 @@ class Part:
         commands: what trains the missing ones.
         floor: mean entropy of the annotators on evaluation items, nat: the least soft NLL; None without runs.
         primary: what was written down before the first run, where the study has such a thing.
-        answer: what was found, in a few sentences and the points of one figure.
+        answer: what was found, in a few sentences and the points of a picture per checkpoint.
         explorer: items to look through; None where no run has predictions.
     """
 
@@ -96,9 +96,10 @@ class Part:
         return any(finding.status in decided for verdict in self.topics[topic] for finding in verdict.at.values())
 
     def topic_counts(self, topic: str) -> str:
-        """How the verdicts under a heading came out at the selected epoch, in words."""
-        words = [verdict.word("best") for verdict in self.topics[topic]]
-        return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+        """How the verdicts under a heading came out at the selected epoch / at the last epoch, in words."""
+        words = [[verdict.word(checkpoint) for verdict in self.topics[topic]] for checkpoint in CHECKPOINTS]
+        every = dict.fromkeys(word for found in words for word in found)
+        return ", ".join(f"{' / '.join(str(found.count(word)) for found in words)} {word}" for word in every)
 
     @property
     def elsewhere(self) -> dict[str, list[Verdict]]:
@@ -203,7 +204,8 @@ def render(page: Page) -> str:
     environment.filters.update(number=number, with_numbers=with_numbers, apart=apart, commands=commands)
     environment.filters["p"] = p_value
     environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend, epochs=EPOCHS)
-    environment.globals.update(primary_heads=HEADS, outcome_words=outcome_words, headline=headline, strips=strips)
+    environment.globals.update(primary_heads=HEADS, outcome_words=outcome_words, beside_claims=BESIDE_CLAIMS)
+    environment.globals.update(headlines=headlines, strips=strips)
     script = (TEMPLATES / "explorer.js").read_text()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment.globals.update(script=Markup(script), script_hash=digest)

@@ -11,6 +11,8 @@
   not of no matter. Claim *worse*: the same with the sides exchanged. Claim *same*: supported when of no matter; contradicted when
   shown and not of no matter; not testable without a margin. Everything else is inconclusive, with the smallest difference that
   the study could have seen.
+- Margins are treated as known, although they are measured on the same seeds. What each status would be with the margin at either
+  end of its own interval is shown beside it, and changes nothing.
 - A family may have methods and a quantity of its own. A nat is a nat: soft NLL after a temperature has the margin of soft NLL.
 - Seeds count when all of their primary cells are finished. Fewer than ``least_seeds`` of them are not analysed at all.
 """
@@ -56,6 +58,8 @@ class Outcome:
         of_no_matter: whether the interval lies inside the margin.
         status: by the words above.
         detectable: the smallest difference that the study could have shown; None where the status is not inconclusive.
+        status_narrow: the status with the margin at the lower end of its own interval; None without a margin.
+        status_wide: likewise at the upper end.
     """
 
     quantity: str
@@ -75,6 +79,16 @@ class Outcome:
     of_no_matter: bool
     status: Status
     detectable: float | None = None
+    status_narrow: Status | None = None
+    status_wide: Status | None = None
+
+    @property
+    def other_margins(self) -> str:
+        """What the status would be with another margin, in words; empty where it would be the same."""
+        ends = (("smaller", self.status_narrow), ("larger", self.status_wide))
+        other = [f"{WORDS[status]} with the {which} margin" for which, status in ends if status not in (None, self.status)]
+        where = f"{self.quantity}, {self.claim}, K = {self.K}, {self.method}, {self.checkpoint}"
+        return f"{where}: {' and '.join(other)}" if other else ""
 
 
 @dataclass(frozen=True)
@@ -110,6 +124,15 @@ class PrimaryResult:
                 f"{len(self.seeds)} whole seeds; fewer than {self.least_seeds} are not analysed, as was written down beforehand."
             )
         return f"{len(self.seeds)} whole seeds: {', '.join(map(str, self.seeds))}."
+
+    @property
+    def sensitivity(self) -> str:
+        """Which statuses hang on a margin that is itself measured."""
+        changed = [outcome.other_margins for outcome in self.outcomes if outcome.other_margins]
+        said = "no status changes"
+        if changed:
+            said = f"{len(changed)} of {len(self.outcomes)} statuses would be others: {'; '.join(changed)}"
+        return f"Margins are treated as known. With each at the ends of its own corrected interval, {said}."
 
 
 def whole_seeds(primary: Primary, design: Design) -> tuple[int, ...]:
@@ -169,9 +192,11 @@ def _outcomes(
         key, margin, test = names[method, checkpoint], margins[checkpoint].value, tests[method, checkpoint]
         low, high = test.interval(1 - 2 * rules.alpha)
         shown = exact[key] <= rules.alpha and corrected[key] <= rules.alpha
-        of_no_matter = margin is not None and -margin < low and high < margin
         better = (test.mean > 0) == higher_is_better(family.quantity) and test.mean != 0
-        status = _status(family.claim, shown=shown, better=better, of_no_matter=of_no_matter, has_margin=margin is not None)
+        status, narrow, wide = (
+            _status(family.claim, shown=shown, better=better, of_no_matter=_inside(low, high, one), has_margin=one is not None)
+            for one in (margin, *_ends(margins[checkpoint]))
+        )
         outcome = Outcome(
             label_of(family.quantity),
             family.claim,
@@ -187,13 +212,25 @@ def _outcomes(
             p_corrected=corrected[key],
             margin=margin,
             shown=shown,
-            of_no_matter=of_no_matter,
+            of_no_matter=_inside(low, high, margin),
             status=status,
+            status_narrow=None if margin is None else narrow,
+            status_wide=None if margin is None else wide,
         )
         if status == "inconclusive":
             outcome = replace(outcome, detectable=smallest_effect(d, criterion, target=rules.power))
         found.append(outcome)
     return found
+
+
+def _inside(low: float, high: float, margin: float | None) -> bool:
+    return margin is not None and -margin < low and high < margin
+
+
+def _ends(margin: Margin) -> tuple[float | None, float | None]:
+    """The margin at both ends of its interval; an end at which soft labels are not better than majority labels is no margin."""
+    low, high = margin.ends or (margin.value, margin.value)
+    return (low if low and low > 0 else None), high
 
 
 def _status(question: Question, *, shown: bool, better: bool, of_no_matter: bool, has_margin: bool) -> Status:
@@ -229,11 +266,13 @@ def _margin(primary: Primary, family: Family, design: Design, seeds: Sequence[in
     quantity = _scale(family)
     soft, scale = (design.values(quantity, method, np.inf) for method in (primary.against, SCALE))
     sign = 1 if higher_is_better(quantity) else -1
-    gap = sign * float(np.mean([soft[seed] - scale[seed] for seed in seeds]))
-    share = rules.shares.gap
+    gaps = sign * subtract([soft[seed] for seed in seeds], [scale[seed] for seed in seeds])
+    test, share = resampled_test(gaps, ratio=design.ratio), rules.shares.gap
+    gap = float(np.mean(gaps))
     if gap <= 0:
         return Margin(None, f"no margin: {primary.against} is not better than {SCALE}, gap {gap:.4g}")
-    return Margin(share * gap, f"{100 * share:g} % of {SCALE} − {primary.against}, {gap:.4g}")
+    low, high = (share * end for end in test.interval(1 - 2 * rules.alpha))
+    return Margin(share * gap, f"{100 * share:g} % of {SCALE} − {primary.against}, {gap:.4g}", (low, high))
 
 
 def too_few(verdict: Verdict, outcome: PrimaryResult) -> Verdict:

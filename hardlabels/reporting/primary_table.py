@@ -10,6 +10,14 @@ from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.reporting.primary import Outcome, PrimaryResult
 from hardlabels.runs.writing import write_text
 
+BESIDE_CLAIMS = (
+    "The primary outcomes were fixed before the first run: trust them for the question that this study set out to decide. "
+    "The claims of the report are judged by one rule in every study: trust them where studies are compared. "
+    "The two may read differently: here a match is contradicted by a difference that is shown, and is not shown to be small; "
+    "a claim is contradicted only by a difference that is shown to lie beyond the margin."
+)
+"""Why the primary outcomes and the claims may read differently, and which to trust for what."""
+
 HEADS = (
     "outcome",
     "claim",
@@ -58,6 +66,7 @@ def write_primary(result: PrimaryResult, folder: Path) -> None:
         lines += ["| " + " | ".join(outcome_words(outcome)) + " |" for outcome in result.outcomes]
         lines += ["", *(f"- {claim}" for claim in result.claims)]
         lines += [f"- Margin, {where}: {margin.why}." for where, margin in result.margins]
+        lines += [f"- {result.sensitivity}", "", BESIDE_CLAIMS]
     write_text(folder / "primary.md", "\n".join(lines) + "\n")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

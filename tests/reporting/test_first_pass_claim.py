@@ -55,7 +55,7 @@ def test_the_figure_shows_the_difference_by_epoch_and_pass(outputs):
     assert (lead.method, lead.K, lead.differences.shape) == ("multipass", K, (8, EPOCHS))
     assert lead.by_pass == pytest.approx([0.0, 0.2, 0.2], abs=0.002)
     figure = FIGURES["S10"](records)
-    assert figure.timeless
+    assert figure.timeless == "curves over all epochs"
     assert figure.draw_last is None
     words = ", ".join(f"pass {place}: {value:+.4f}" for place, value in enumerate(lead.by_pass, start=1)).replace("-", "−")
     assert f"multipass, K = 2: mean difference {words}." in figure.notes

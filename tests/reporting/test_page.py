@@ -79,7 +79,9 @@ def a_page(name: str = "sls", columns: int = 8) -> Page:
         PrimaryResult(name, (1, 2), 1, (outcome,), (name,)),
     )  # fmt: skip
     points = tuple(Point(method, k, 0.5 + k / 100, 0.4, 0.6, 5) for method in ("soft", name) for k in (1.0, 5.0))
-    part = replace(part, answer=Answer(points, (name, "It was found.")), explorer=an_explorer(name, text=name))
+    part = replace(
+        part, answer=Answer({"best": points, "last": points}, (name, "It was found.")), explorer=an_explorer(name, text=name)
+    )
     facts = (Fact(name, ((name, 2), ("other", 1))),)
     rules = Rules(margins={"soft_nll": 0.01}, thresholds={"barrier": 0.1})
     overview = Overview(verdict_matrix({name: verdicts}), (table,), (drawing,), ((name, (name,)),))
@@ -181,9 +183,10 @@ def test_the_policy_names_the_one_script_that_may_run(text):
 
 
 def test_every_verdict_with_numbers_has_its_small_picture_and_groups_open_where_something_is_decided(text):
-    assert len(re.findall(r'<svg class="strips"', text)) == 3  # of four verdicts here, one was not run
-    (chart,) = re.findall(r'<svg class="chart".*?</svg>', text, re.DOTALL)
-    assert chart.count("<circle") == 4
+    assert len(re.findall(r'<svg class="strips"', text)) == 6  # of four verdicts here, one was not run; each at both checkpoints
+    charts = re.findall(r'<svg class="chart".*?</svg>', text, re.DOTALL)
+    assert [chart.count("<circle") for chart in charts] == [4, 4]
+    assert ["selected epoch" in charts[0], "last epoch" in charts[1]] == [True, True]
     groups = re.findall(r'<details class="topic"( open)?><summary><h3>(.*?)</h3> <span>(.*?)</span>', text)
     assert groups
     assert all((opened != "") == ("carry over" in counts or "carries" in counts) for opened, _, counts in groups)

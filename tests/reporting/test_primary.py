@@ -18,7 +18,7 @@ from hardlabels.reporting.claims.kinds import Same
 from hardlabels.reporting.claims.quantities import NLL
 from hardlabels.reporting.primary import analyse, too_few, whole_seeds, whole_seeds_only
 from hardlabels.reporting.primary_plan import Family, Primary
-from hardlabels.reporting.primary_table import write_primary
+from hardlabels.reporting.primary_table import BESIDE_CLAIMS, write_primary
 
 ALL = np.inf
 QUARTER = Primary.from_config(OmegaConf.load(CONF / "study" / "quarter.yaml"))
@@ -168,6 +168,47 @@ def test_the_table_is_written_for_people_and_for_machines(make_design, rules, tm
     assert "contradicted, below 0" in text
     rows = list(csv.DictReader(io.StringIO((tmp_path / "primary.csv").read_text())))
     assert [row["status"] for row in rows] == ["supported"] * 4 + ["contradicted"] * 4
+
+
+def test_what_a_status_would_be_with_the_margin_at_the_ends_of_its_own_interval_is_said(make_design, rules, tmp_path):
+    """Methods differ by 0.02, and majority labels by 0.4 on average: the margin of 0.04 holds that, its lower end does not."""
+    views = a_study({(m, ALL, c): 0.02 for m, c in FAMILY}, majority=0.4)
+    steady = analyse(QUARTER, make_design(views[0], last=views[1]), rules)
+    assert steady.sensitivity.endswith("no status changes.")
+    apart = np.array([0.8, 0.0, 0.6, 0.2, 0.5, 0.3, 0.44, 0.36, 0.4])
+    for view in views:
+        view["majority", ALL, "soft_nll"] = (np.array(view["soft", ALL, "soft_nll"]) + apart).tolist()
+    design = make_design(views[0], last=views[1])
+    found = analyse(QUARTER, design, rules)
+    half = student.ppf(0.95, 8) * apart.std(ddof=1) * np.sqrt(1 / 9 + design.ratio)
+    assert found.margins[0][1].ends == pytest.approx((0.1 * (apart.mean() - half), 0.1 * (apart.mean() + half)))
+    full = [outcome for outcome in found.outcomes if outcome.K == "all"]
+    for outcome in full:
+        assert (outcome.status, outcome.status_narrow, outcome.status_wide) == ("supported", "contradicted", "supported")
+        assert outcome.high < outcome.margin
+    assert [o.status for o in found.outcomes] == [o.status for o in steady.outcomes]  # it is said, and decides nothing
+    first = "soft NLL, same, K = all, sls, selected epoch: contradicted with the smaller margin"
+    assert f"4 of 8 statuses would be others: {first};" in found.sensitivity
+    write_primary(found, tmp_path)
+    assert found.sensitivity in (tmp_path / "primary.md").read_text()
+
+
+def test_where_the_primary_outcome_and_the_claim_may_differ_the_page_says_which_to_trust(make_design, rules, tmp_path):
+    """Majority labels end 0.13 behind after a temperature; the margin is 0.1: they differ, but not demonstrably by more."""
+    views = a_study({}, majority=1.0)
+    behind = 0.13 + np.array([-0.08, 0.08, -0.06, 0.06, -0.04, 0.04, -0.02, 0.02, 0.0])
+    for view in views:
+        view.update({("soft", k, "soft_nll_t"): view["soft", k, "soft_nll"] for k in (5, ALL)})
+        view["majority", ALL, "soft_nll_t"] = (np.array(view["soft", ALL, "soft_nll"]) + behind).tolist()
+    block = OmegaConf.to_container(OmegaConf.load(CONF / "study" / "quarter.yaml"))["primary"]
+    block["families"] = [{"K": None, "claim": "same", "quantity": "soft_nll_t", "methods": ["majority"]}]
+    design = make_design(views[0], last=views[1])
+    found = analyse(Primary.from_config(OmegaConf.create({"primary": block})), design, rules)
+    verdict = judge(CLAIMS["soft-buys-calibration"], design, rules, study="quarter")
+    assert {outcome.status for outcome in found.outcomes} == {"contradicted"}
+    assert verdict.status("last") == "inconclusive"
+    write_primary(found, tmp_path)
+    assert BESIDE_CLAIMS in (tmp_path / "primary.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -39,10 +39,12 @@ class Margin:
     Attributes:
         value: above 0; None where there is none.
         why: where it comes from, or why there is none.
+        ends: the margins that would follow if the gap it is made of lay at the ends of its own interval; None where nobody asked.
     """
 
     value: float | None
     why: str
+    ends: tuple[float, float] | None = None
 
 
 NO_MARGIN = Margin(None, "none")

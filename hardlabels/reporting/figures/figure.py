@@ -17,7 +17,7 @@ class Figure:
         notes: what is missing, with the command that fills it, and the paper's numbers.
         draw: makes the picture of the selected epoch; None when there is nothing to draw. Then ``notes`` say what to run.
         draw_last: makes that of the last epoch; None when there is nothing to draw.
-        timeless: whether it is about no single network, so that there is one picture.
+        timeless: why there is one picture for both checkpoints, such as a curve over all epochs; empty where there are two.
     """
 
     number: str
@@ -26,4 +26,4 @@ class Figure:
     notes: list[str] = field(default_factory=list)
     draw: Callable[[], Canvas] | None = None
     draw_last: Callable[[], Canvas] | None = None
-    timeless: bool = False
+    timeless: str = ""

@@ -103,7 +103,7 @@ def dynamics(records: Records) -> Figure:
             times = f"{abs(gap.mean()):.1f} epochs {way} than soft"
             notes.append(f"{word}: sls {times} on average over {len(gap)} paired seeds{also}.")
     draw = (lambda: draw_dynamics(numbers)) if numbers.curves else None
-    return Figure("8", "Training dynamics", caption, [*notes, *sheet.notes()], draw, timeless=True)
+    return Figure("8", "Training dynamics", caption, [*notes, *sheet.notes()], draw, timeless="curves over all epochs")
 
 
 def _stack(curves: list[list[float]]) -> np.ndarray:

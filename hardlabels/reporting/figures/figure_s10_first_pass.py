@@ -121,5 +121,5 @@ def first_pass(records: Records) -> Figure:
     ]
     shown = any(lead.method == METHOD for lead in numbers)
     draw = (lambda: draw_first_pass(numbers)) if shown else None
-    figure = Figure("S10", "The first pass is fresh", caption, [*notes, *sheet.notes()], draw, timeless=True)
+    figure = Figure("S10", "The first pass is fresh", caption, [*notes, *sheet.notes()], draw, timeless="curves over all epochs")
     return figure if shown else replace(figure, notes=[NOTHING, *sheet.notes()])

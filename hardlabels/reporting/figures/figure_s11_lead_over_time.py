@@ -119,7 +119,8 @@ def lead_over_time(records: Records) -> Figure:
     )
     notes = [*map(_in_words, numbers), *sheet.notes()]
     draw = (lambda: draw_lead_over_time(numbers)) if numbers else None
-    return Figure("S11", "When hard deliveries part from soft labels", caption, notes, draw, timeless=True)
+    title, why = "When hard deliveries part from soft labels", "curves over all epochs"
+    return Figure("S11", title, caption, notes, draw, timeless=why)
 
 
 def _in_words(lead: Lead) -> str:

@@ -45,4 +45,4 @@ def consensus(records: Records) -> Figure:
     )
     notes = examples_notes(records, numbers, ("soft",))
     draw = (lambda: draw_consensus(numbers)) if numbers.items else None
-    return Figure("S1", "From consensus to disagreement", caption, notes, draw, timeless=True)
+    return Figure("S1", "From consensus to disagreement", caption, notes, draw, timeless="items and votes, no network")

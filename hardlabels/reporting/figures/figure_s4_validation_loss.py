@@ -75,4 +75,4 @@ def validation_loss(records: Records) -> Figure:
         "mean. One loss for both; the second paper measures each model against its own targets: there, heights do not compare."
     )
     draw = (lambda: draw_validation_loss(numbers)) if len(numbers.epochs) else None
-    return Figure("S4", "Validation loss", caption, sheet.notes(), draw, timeless=True)
+    return Figure("S4", "Validation loss", caption, sheet.notes(), draw, timeless="curves over all epochs")
