@@ -6,6 +6,7 @@ from lightning import Callback, LightningModule, Trainer
 
 from hardlabels.adapters.dataset import Delivered
 from hardlabels.errors import InputError
+from hardlabels.lightning_internals import draw_batches_anew
 
 
 class EpochCallback(Callback):
@@ -29,7 +30,7 @@ class EpochCallback(Callback):
         """After the checkpoint, if any, was loaded; also before an epoch that goes on in its middle."""
         if self.data.epoch != trainer.current_epoch:
             self.data.start_epoch(trainer.current_epoch)
-            iter(trainer.fit_loop._data_fetcher)  # type: ignore[arg-type]
+            draw_batches_anew(trainer)
 
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Later epochs: their iterator is made after this hook."""

@@ -8,8 +8,8 @@ from hardlabels.votes.distances import entropy
 def centred_ranks(x: np.ndarray) -> np.ndarray:
     """Ranks along the last axis, ties at their average rank, minus their mean.
 
-    Ranks 1 .. n have the mean (n + 1) / 2 whatever the ties. It is a multiple of 1/2, so a constant row is exactly 0. The ranks are
-    those of ``scipy.stats.rankdata``, which takes three times as long for a few hundred items; a row with a NaN is all NaN.
+    Ranks 1 .. n have the mean (n + 1) / 2 whatever the ties. It is a multiple of 1/2, so a constant row is exactly 0. The
+    ranks are those of ``scipy.stats.rankdata``, which takes longer for a few hundred items; a row with a NaN is all NaN.
 
     >>> centred_ranks(np.array([[5.0, 7.0, 7.0], [1.0, 1.0, 1.0]])).tolist()
     [[-1.0, 0.5, 0.5], [0.0, 0.0, 0.0]]

@@ -146,9 +146,9 @@ def smooth_ece(log_q: np.ndarray, p: np.ndarray) -> float:
 def smooth_gap(confidence: np.ndarray, residual: np.ndarray) -> float:
     """:func:`smooth_ece` of (N,) confidences and their residuals: at the width that is equal to the value.
 
-    Ten bisections of [0, 1] end at the narrowest width k / 1024 that is not below its value. A wider kernel smooths more, so there
-    is one such k. A guess finds it, the value at the width before, in about three steps instead of ten, and with it the same number
-    to the last bit (``test_the_search_ends_where_ten_bisections_end``).
+    Ten bisections of [0, 1] end at the narrowest width k / 1024 that is not below its value. A wider kernel smooths more, so
+    there is one such k. The value at the width before is a good guess of it: about three steps find it instead of ten, and with
+    it the same number to the last bit (``test_the_search_ends_where_ten_bisections_end``).
 
     >>> round(smooth_gap(np.full(4, 0.8), np.full(4, -0.2)), 6)  # always right at 80 %
     0.2
