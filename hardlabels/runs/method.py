@@ -11,11 +11,11 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from hardlabels.delivery import Delivery, methods
+from hardlabels.delivery import Delivery, library, methods
 from hardlabels.guard import locate
 
 DATAMODULE = "hardlabels.learning.datamodule.DeliveryDataModule"
-NO_SETTINGS = ("name", "_target_", "_partial_", "delivery")
+NO_SETTINGS = ("name", *library.NO_SETTINGS)
 
 
 @dataclass(frozen=True)

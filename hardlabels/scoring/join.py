@@ -76,7 +76,7 @@ def join(predictions: Predictions, votes: NamedVotes, where: str, kind: str | No
     log_q, understood = to_log_q(predictions.table[:, columns], kind, str(predictions.path))
     places, items_by, items = match_items(predictions, votes, where)
     if predictions.p is not None:
-        items += _said_of_p(predictions.p[:, columns], votes.votes.take(places).p)
+        items += _note_about_p(predictions.p[:, columns], votes.votes.take(places).p)
     order = np.argsort(places)
     return Joined(
         path=predictions.path,
@@ -102,7 +102,7 @@ def _check_shape(predictions: Predictions, votes: NamedVotes, where: str) -> Non
         raise InputError(f"{predictions.path}: {numbers}{ids}")
 
 
-def _said_of_p(own: np.ndarray, given: np.ndarray) -> str:
+def _note_about_p(own: np.ndarray, given: np.ndarray) -> str:
     """What is said where a run was evaluated against other votes than those given: new ones, or those of other items."""
     differ = int((np.abs(own - given) > 1e-3).any(1).sum())
     return f"; for {differ} of them the votes differ from the p of the run itself" if differ else ""

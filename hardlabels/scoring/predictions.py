@@ -14,9 +14,9 @@ from hardlabels.scoring.numbers import whole_numbers
 from hardlabels.votes.arrays import number, read_arrays
 from hardlabels.votes.formats.columns import KNOWN, ROW_NUMBERS, known_as
 from hardlabels.votes.formats.named import check_ids
-from hardlabels.votes.formats.text import TextTable, header_names
-from hardlabels.votes.matrix import refuse_rows
+from hardlabels.votes.formats.text_tables import TextTable, header_names
 from hardlabels.votes.names import check_class_names
+from hardlabels.votes.numeric_tables import refuse_rows
 
 OWN = ("id", "predicted", "entropy", "expected_disagreement")
 """The columns that ``hardlabels predict`` writes beside the classes; with a "_" behind it where a class has that name."""

@@ -8,7 +8,7 @@ from hardlabels.sources.download import data_root
 from hardlabels.sources.source import Source
 from hardlabels.sources.texts import SHOWN, find, is_text, refuse, text_source
 from hardlabels.votes.formats import Options, long
-from hardlabels.votes.formats.text import TextTable, header_names
+from hardlabels.votes.formats.text_tables import TextTable, header_names
 
 FILE, MD5 = "popquorn/offensiveness/raw_data.csv", "d6a3c2567be34bac097ddb500b820289"
 # The authors' repository, pinned to a commit.

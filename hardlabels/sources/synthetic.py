@@ -12,7 +12,7 @@ from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.sources.source import Source
 from hardlabels.votes import Votes
-from hardlabels.votes.table import MAX_ITEM_VOTES
+from hardlabels.votes.votes_table import MAX_ITEM_VOTES
 
 MAX_BYTES = 1 << 30  # of images: a mistyped number must not fill the memory
 CONTRAST = 0.3  # swing of a pure pattern around grey, of the full range: leaves room for the noise before pixels saturate

@@ -12,7 +12,7 @@ import numpy as np
 from hardlabels.errors import InputError
 from hardlabels.votes.formats.named import NamedVotes
 from hardlabels.votes.formats.wide import CLASS_CORNER, CORNER
-from hardlabels.votes.table import blocks
+from hardlabels.votes.votes_table import blocks
 from hardlabels.whole_files import whole_file
 
 MAX_CELLS = 10**8  # of a wide table: more is a file of gigabytes with hardly a vote in it

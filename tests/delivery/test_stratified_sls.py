@@ -185,7 +185,7 @@ def test_blocks_do_not_show(monkeypatch):
     votes = Votes.from_counts(np.random.default_rng(0).multinomial(9, [0.5, 0.3, 0.2], size=100))
     for table in (votes, Votes.from_probabilities(votes.p)):
         whole = StratifiedSLS(table, 0)(11)
-        for module, name, small in (("votes.table", "BLOCK_VOTES", 50), ("delivery.stratified_sls", "BLOCK_ITEMS", 7)):
+        for module, name, small in (("votes.votes_table", "BLOCK_VOTES", 50), ("delivery.stratified_sls", "BLOCK_ITEMS", 7)):
             monkeypatch.setattr(f"hardlabels.{module}.{name}", small)
         np.testing.assert_array_equal(StratifiedSLS(table, 0)(11), whole)
         monkeypatch.undo()

@@ -16,7 +16,7 @@ from hardlabels.votes.formats import long
 from hardlabels.votes.formats.columns import KNOWN, ROLES, Columns, known_as, need_columns
 from hardlabels.votes.formats.document import label_text, need_dict, read_json
 from hardlabels.votes.formats.named import NamedVotes, Options
-from hardlabels.votes.formats.text import header_names
+from hardlabels.votes.formats.text_tables import header_names
 from hardlabels.votes.formats.votewise import Ballot
 
 ROWS = 1 << 16  # at a time

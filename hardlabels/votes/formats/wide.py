@@ -9,7 +9,7 @@ from hardlabels.votes.formats.codes import Codes, Column
 from hardlabels.votes.formats.columns import KNOWN, ROW_NUMBERS, ask_for_columns, known_as
 from hardlabels.votes.formats.named import NamedVotes, Options, assemble
 from hardlabels.votes.formats.other_columns import FEW_ROWS
-from hardlabels.votes.formats.text import MISSING, TextTable, header_names
+from hardlabels.votes.formats.text_tables import MISSING, TextTable, header_names
 
 CORNER = "task/worker"
 """The first cell of a wide table that says of itself that it is one: rows are tasks, columns are workers."""

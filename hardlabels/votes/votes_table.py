@@ -12,7 +12,7 @@ from scipy.special import xlogy
 from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.votes.distances import entropy
-from hardlabels.votes.matrix import finite_matrix, numeric, refuse_rows, short
+from hardlabels.votes.numeric_tables import finite_matrix, numeric, refuse_rows, short
 from hardlabels.votes.ragged import label_dtype, order_within
 
 MAX_ITEM_VOTES = 10**6  # more is no vote count but something else, such as an id
