@@ -1,4 +1,4 @@
-"""Multipass: every item shows its observed votes one after the other, one an epoch, round and round."""
+"""Multipass: every item shows its observed votes one after the other, one per epoch, round and round."""
 
 import numpy as np
 

@@ -27,7 +27,7 @@ def popquorn(
 ) -> Source:
     """1,500 comments, (N, 1), with 13,036 votes on how offensive they are, 1 to 5, by 262 annotators.
 
-    The file has a line a vote, with the text on each. Items come in order of their id. Nobody voted twice on a text; a file in
+    The file has a line per vote, with the text on each. Items come in order of their id. Nobody voted twice on a text; a file in
     which somebody did is refused.
 
     Args:

@@ -226,7 +226,7 @@ class Votes:
         return Votes(labels, offsets, self.num_classes, None, who)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """(N,) one label an item, y_i ~ Categorical(p_i).
+        """(N,) one label per item, y_i ~ Categorical(p_i).
 
         With votes this is one vote picked uniformly, without forming p; with probabilities the inverse of the distribution
         function, scaled by its last value so that rounding can never pick a class of probability 0.
@@ -238,7 +238,7 @@ class Votes:
         return (cdf <= (u * cdf[:, -1])[:, None]).sum(1)
 
     def subsample(self, k: int, seed: int) -> "Votes":
-        """K votes an item, counts ~ Multinomial(K, p_i): the sparse-vote sweep. Draws of different K are independent, not nested.
+        """K votes per item, counts ~ Multinomial(K, p_i): the sparse-vote sweep. Draws of different K are independent.
 
         Also turns probabilities into votes.
 

@@ -120,8 +120,8 @@ def make_augmentation(recipe: DictConfig) -> Transform | None:
 def prepare_source(cfg: DictConfig, source: Source) -> tuple[Source, str]:
     """The source as the network takes it, and what identifies its content.
 
-    A network with an encoder has a static method ``prepare``. The encoder's weights decide the result as the data do; what comes
-    out of them does too, but not to the same bits on every machine, so the weights stand for it.
+    A network with an encoder has a static method ``prepare``, which computes the encoder's features. The data and the encoder's
+    weights together identify what a run is trained on. The features do not: their last bits differ from machine to machine.
     """
     settings: Any = OmegaConf.to_container(cfg.model, resolve=True)
     prepare = getattr(network_class(settings), "prepare", None)

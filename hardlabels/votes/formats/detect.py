@@ -102,7 +102,7 @@ def detect_csv(path: Path, options: Options) -> str:
 
 
 def share_labels(table: TextTable) -> bool:
-    """Whether some label is in two columns, as in a table with a column an annotator. One line cannot tell, and is taken as one.
+    """Whether some label is in two columns, as in a table with a column per annotator. One line cannot tell, and is taken as one.
 
     In a long table (clip, ear, sound) the columns hold different things, and no word is in two of them.
     """

@@ -1,4 +1,4 @@
-"""Long tables: one line a vote, with the columns task, worker and label (crowd-kit's), or others that are named."""
+"""Long tables: one line per vote, with the columns task, worker and label (crowd-kit's), or others that are named."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Counts and probabilities: one line an item, one column a class, ``.npy`` or ``.csv``."""
+"""Counts and probabilities: one line per item, one column per class, ``.npy`` or ``.csv``."""
 
 from pathlib import Path
 

@@ -211,7 +211,7 @@ def assemble(
     has_ids: bool = True,
     cleaned: Cleaned | None = None,
 ) -> NamedVotes:
-    """The votes of a file from its columns, one entry a vote, in any order.
+    """The votes of a file from its columns, one entry per vote, in any order.
 
     Args:
         task: the items.

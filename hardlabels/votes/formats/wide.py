@@ -1,4 +1,4 @@
-"""Wide tables: one line an item, one column an annotator, empty (or NaN) where that annotator did not vote (cleanlab's)."""
+"""Wide tables: one line per item, one column per annotator, empty (or NaN) where that annotator did not vote (cleanlab's)."""
 
 from pathlib import Path
 
