@@ -15,7 +15,7 @@ from hardlabels.votes import Votes
 
 
 def ragged_votes(items: int, classes: int) -> Votes:
-    """5 to 15 votes an item, 10 on average, most of them for one class."""
+    """5 to 15 votes per item, 10 on average, most of them for one class."""
     rng = stream(0, "benchmark votes")
     sizes = rng.integers(5, 16, items)
     labels = np.repeat(rng.integers(0, classes, items), sizes)
@@ -64,7 +64,7 @@ def against_a_loop(method: type[Delivery], name: str, items: int = 2000) -> Row:
 
 
 def imagenet_scale() -> list[Row]:
-    """Row 5. 1,280,000 items, 1,000 classes, about 10 votes an item: never an N x C matrix (which would be 10 GB)."""
+    """Row 5. 1,280,000 items, 1,000 classes, about 10 votes per item: never an N x C matrix (which would be 10 GB)."""
     votes = ragged_votes(1_280_000, 1000)
     size = votes.labels.nbytes + votes.offsets.nbytes
     rows = []

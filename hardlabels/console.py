@@ -32,6 +32,16 @@ def say(line: str) -> None:
     console.print(line, markup=False, soft_wrap=True)
 
 
+@contextmanager
+def silent() -> Iterator[None]:
+    """Nothing is said inside the block, where somebody has said the same before."""
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
+
+
 def complain(line: str) -> None:
     """One line on standard error."""
     errors.print(line, markup=False, soft_wrap=True, style="bold red")

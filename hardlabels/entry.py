@@ -61,7 +61,7 @@ def run(launch: Callable[[], Any]) -> None:
     set: then it raises them. So it is set while Hydra composes the configuration, and :func:`hydra_is_done` puts back what the
     user had set.
     """
-    # The Ray plugin's own schema has the name of our preset; Hydra says so several times a command.
+    # The Ray plugin's own schema has the name of our preset; Hydra says so several times per command.
     warnings.filterwarnings("ignore", message=r"\s*'hydra/launcher/ray' is validated against")
     _set_by_user[FULL_ERROR] = os.environ.get(FULL_ERROR)
     os.environ[FULL_ERROR] = "1"

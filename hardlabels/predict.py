@@ -37,7 +37,7 @@ def add_network_arguments(parser: argparse.ArgumentParser) -> None:
 
 def predict(args: argparse.Namespace) -> int:
     """Read, predict, write; returns the number of items. What is wrong with the arguments is found before torch is loaded."""
-    from hardlabels.inference.write import Predicted, check_output, write_predictions  # noqa: PLC0415 - scipy and torch
+    from hardlabels.inference.prediction_files import Predicted, check_output, write_predictions  # noqa: PLC0415 - scipy and torch
 
     check_output(args.out)
     missing = [path for path in (args.run, *args.new) if not path.exists()]

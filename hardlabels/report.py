@@ -19,7 +19,7 @@ from hardlabels.reporting.artifact import log_report
 from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, Verdict, designs, judge
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS
 from hardlabels.reporting.explorer import prepare_explorer
-from hardlabels.reporting.make import Made, Wanted, choose, impossible_probes, make
+from hardlabels.reporting.make import ReportParts, Wanted, choose, impossible_probes, make
 from hardlabels.reporting.number_formats import p_value
 from hardlabels.reporting.page import Overview, Page, Part, render
 from hardlabels.reporting.parallel import side_by_side
@@ -59,10 +59,10 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     folder = Path(cfg.folder) if cfg.folder else places[0] / "studies" / study.name / _report_name(cfg.study)
     _clear(folder)
     records = read_records(places, study)
-    found = {key: _only(design, chosen) for key, design in designs(records, study.cells()).items()}
+    found = {key: _of_one_data_set(design, chosen) for key, design in designs(records, study.cells()).items()}
     wanted = choose(cfg.tables, cfg.figures)
 
-    def made(key: tuple[str, str] | None) -> tuple[Part | Made, list[str]]:
+    def made(key: tuple[str, str] | None) -> tuple[Part | ReportParts, list[str]]:
         problems: list[str] = []
         if key is None:
             return _over_data(found, wanted, folder, problems), problems
@@ -72,7 +72,7 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     several = len({data for data, _ in found}) > 1 and not _refused(primary, found)
     done = side_by_side(made, [*found, *([None] if several else [])], cfg.processes)
     parts, problems = tuple(one for one, _ in done if isinstance(one, Part)), [line for _, lines in done for line in lines]
-    overview = next((_overview(found, parts, folder, one) for one, _ in done if isinstance(one, Made)), None)
+    overview = next((_overview(found, parts, folder, one) for one, _ in done if isinstance(one, ReportParts)), None)
     if not several:
         problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
     command = " ".join(["python -m hardlabels.report", *map(quoted, words if words is not None else [f"study={study.name}"])])
@@ -129,7 +129,7 @@ def _part(
     refused = outcome is not None and outcome.refused
     if outcome is not None and outcome.refused:  # no number before its time: a table of means is half an analysis
         verdicts = tuple(too_few(verdict, outcome) for verdict in verdicts)
-        made = Made(left_out=(("All tables and figures", (outcome.sentence,)),))
+        made = ReportParts(left_out=(("All tables and figures", (outcome.sentence,)),))
     else:
         made = make(wanted.tables, wanted.figures, records, folder, problems)
     open_cells = [one for one in design.cells if one not in records.folders]
@@ -168,20 +168,20 @@ def _names(found: dict[tuple[str, str], Design]) -> list[str]:
     return [data if several.count(data) == 1 else f"{data}, {recipe}" for data, recipe in found]
 
 
-def _over_data(found: dict[tuple[str, str], Design], wanted: Wanted, folder: Path, problems: list[str]) -> Made:
+def _over_data(found: dict[tuple[str, str], Design], wanted: Wanted, folder: Path, problems: list[str]) -> ReportParts:
     """Tables and figures that compare data sets."""
     groups = {name: design.records for name, design in zip(_names(found), found.values(), strict=True)}
     return make(wanted.tables_over_data, wanted.figures_over_data, groups, folder, problems)
 
 
-def _overview(found: dict[tuple[str, str], Design], parts: tuple[Part, ...], folder: Path, made: Made) -> Overview:
+def _overview(found: dict[tuple[str, str], Design], parts: tuple[Part, ...], folder: Path, made: ReportParts) -> Overview:
     """What several data sets say together."""
     matrix = verdict_matrix({name: part.verdicts for name, part in zip(_names(found), parts, strict=True)})
     write_matrix(matrix, folder)
     return Overview(matrix, made.tables, made.drawings, made.left_out)
 
 
-def _only(design: Design, words: tuple[str, ...]) -> Design:
+def _of_one_data_set(design: Design, words: tuple[str, ...]) -> Design:
     """The design with the records of its own data set and recipe alone.
 
     Args:

@@ -1,11 +1,14 @@
 """The shape of the code: data flow one way, small files, no dumping grounds, nothing swallowed."""
 
 import ast
+import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+import yaml
 
 import hardlabels
 
@@ -15,7 +18,7 @@ STAGES = [
     "votes", "sources", "delivery", "learning", "metrics", "scoring", "runs", "inference", "diagnostics", "statistics",
     "reporting", "comparing",
 ]  # fmt: skip
-BESIDE = {"randomness", "errors", "console", "configuration", "stopping", "guard", "entry", "whole_files"}
+BESIDE = {"randomness", "errors", "console", "configuration", "stopping", "guard", "entry", "whole_files", "lightning_internals"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -118,10 +121,72 @@ def test_randomness_comes_from_one_place():
                 assert forbidden not in text, f"{file}: {forbidden}"
 
 
+PRIVATE = re.compile(r"\b(?:trainer|loop|fit_loop|epoch_loop|strategy)\._(?!_|target_)\w+|_data_fetcher|lightning\S*\._\w+")
+
+
+def test_what_lightning_does_not_promise_is_touched_in_one_file():
+    """``lightning_internals.py``, which has its own test and a bound on Lightning's version in pyproject.toml."""
+    touching = [file.name for file in FILES if PRIVATE.search(file.read_text())]
+    assert touching == ["lightning_internals.py"]
+    assert re.search(r'"lightning>=[\d.]+,<[\d.]+"', (ROOT / "pyproject.toml").read_text())
+
+
+def test_nothing_patches_what_hydra_keeps_to_itself():
+    for file in [*FILES, *(ROOT / "hydra_plugins").glob("*.py")]:
+        assert "hydra._internal" not in file.read_text(), file
+
+
+TESTS = ROOT / "tests"
+BY_HAND = {
+    ("two processes in one", "_encoded"),
+    ("two processes in one", "_read_once"),
+    ("two processes in one", "_say_once"),
+}
+"""Why a test may call something of ours that begins with an underscore, and what: it clears what a process remembers."""
+
+
+def private_calls(file: Path) -> set[str]:
+    """The underscored attributes that a test reads of anything but itself: Python's own and those of test classes left out."""
+    tree = ast.parse(file.read_text())
+    own = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    found = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and ast.unparse(node.value) != "self"}
+    ours = {name for name in found if re.match(r"_[a-z]", name)} - own - {"_replace", "_asdict", "_fields", "_exit"}
+    return {name for name in ours if any(re.search(rf"\b{name}\b", text) for text in SOURCES)}
+
+
+SOURCES = [file.read_text() for file in FILES]
+
+
+def test_private_calls_are_seen(tmp_path):
+    (tmp_path / "a.py").write_text("delivery._phase; self._phase; row._replace(a=1)\n")
+    assert private_calls(tmp_path / "a.py") == {"_phase"}
+
+
+def test_tests_ask_for_behaviour_and_not_for_private_parts():
+    allowed = {name for _, name in BY_HAND}
+    for file in TESTS.rglob("*.py"):
+        assert private_calls(file) <= allowed, f"{file}: {sorted(private_calls(file) - allowed)}"
+
+
+def test_a_modules_test_is_found_by_its_name():
+    """tests/**/test_NAME.py of hardlabels/**/NAME.py; or tests/where.yaml names the test, and no test without need."""
+    where = yaml.safe_load((TESTS / "where.yaml").read_text())
+    own = {file.stem.removeprefix("test_") for file in TESTS.rglob("test_*.py")}
+    modules = {file.relative_to(PACKAGE).with_suffix("").as_posix() for file in FILES if file.name != "__init__.py"}
+    elsewhere = {name for name in modules if name.rsplit("/", 1)[-1] not in own}
+    patterns = [pattern for listed in where.values() for pattern in listed]
+    for name in sorted(elsewhere):
+        assert any(fnmatch(name, pattern) for pattern in patterns), f"no test_{name.rsplit('/', 1)[-1]}.py, and not in where.yaml"
+    for pattern in patterns:
+        assert any(fnmatch(name, pattern) for name in elsewhere), f"where.yaml: {pattern} is not needed"
+    for test in where:
+        assert (TESTS / test).is_file(), f"where.yaml: there is no tests/{test}"
+
+
 def test_a_method_is_two_files():
     """Each yaml names a class in delivery/; nothing else in the package names a method."""
-    for yaml in (ROOT / "conf" / "method").glob("*.yaml"):
-        module = yaml.read_text().split("delivery: ")[1].split("\n")[0].rsplit(".", 1)[0]
+    for file in (ROOT / "conf" / "method").glob("*.yaml"):
+        module = file.read_text().split("delivery: ")[1].split("\n")[0].rsplit(".", 1)[0]
         assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
 
 
@@ -149,5 +214,5 @@ def test_an_installed_package_finds_its_configuration_from_anywhere(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code, str(target)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    methods = sorted(yaml.stem for yaml in (ROOT / "conf" / "method").glob("*.yaml"))
+    methods = sorted(file.stem for file in (ROOT / "conf" / "method").glob("*.yaml"))
     assert f"method: {', '.join(methods)}" in done.stdout

@@ -1,4 +1,4 @@
-"""One item, from its votes to a cell of the table. Read this first: it walks through the whole package."""
+"""One item, from its votes to a cell of table 1. Read this first: it walks through the whole package."""
 
 import json
 
@@ -12,6 +12,8 @@ from hardlabels.delivery.soft import Soft
 from hardlabels.learning.datamodule import DeliveryDataModule
 from hardlabels.reporting.grid_summary import draw_table, prepare_summary, read_results
 from hardlabels.reporting.number_formats import mean_and_sd
+from hardlabels.reporting.tables import TABLES
+from hardlabels.runs.records import read_records
 from hardlabels.votes import Votes
 
 
@@ -38,7 +40,7 @@ def test_from_votes_to_the_loss():
     torch.testing.assert_close(hard.mean(), soft)
 
 
-def test_from_a_source_to_a_cell_of_the_table(make_config, run_cell, tiny_source):
+def test_from_a_source_to_a_cell_of_table_1(make_config, run_cell, tiny_source):
     # The item's votes sit in a source, beside its image.
     item = int(DeliveryDataModule(tiny_source, Soft, seed=1).split.evaluate[0])
     assert tiny_source.votes.counts[item].sum() == 9
@@ -57,7 +59,7 @@ def test_from_a_source_to_a_cell_of_the_table(make_config, run_cell, tiny_source
     scores = [json.loads((folder / "result.json").read_text())["best"]["full"]["soft_nll"] for folder in folders]
     assert np.isclose(scores[0], losses.mean())
 
-    # And the cell: mean and SD over the two seeds.
+    # The table that ends the grid: mean and SD over the two seeds.
     summary = prepare_summary(read_results(folders))
     assert summary.index.tolist() == [("multipass", 5)]
     cell = summary.loc[("multipass", 5), "soft_nll"]
@@ -65,3 +67,10 @@ def test_from_a_source_to_a_cell_of_the_table(make_config, run_cell, tiny_source
     assert np.isclose(cell["std"], np.std(scores, ddof=1))
     table = draw_table(summary, "story")
     assert list(table.columns[3].cells) == [mean_and_sd(np.mean(scores), np.std(scores, ddof=1))]
+
+    # And the report: the folders as one table of records, from which table 1 is made, soft NLL by method and K.
+    records = read_records([folders[0].parents[4]])
+    cell = TABLES["1"](records).cells["multipass", "K = 5"]
+    assert (cell.n, cell.text) == (2, None)
+    assert np.isclose(cell.mean, np.mean(scores))
+    assert np.isclose(cell.sd, np.std(scores, ddof=1))

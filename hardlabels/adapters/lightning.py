@@ -6,6 +6,7 @@ from lightning import Callback, LightningModule, Trainer
 
 from hardlabels.adapters.dataset import Delivered
 from hardlabels.errors import InputError
+from hardlabels.lightning_internals import draw_batches_anew
 
 
 class EpochCallback(Callback):
@@ -21,26 +22,26 @@ class EpochCallback(Callback):
         self._trained, self._reads = False, data.reads
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Before any iterator."""
+        """Tell the epoch before Lightning makes any iterator."""
         if stage == "fit":
             self.data.start_epoch(trainer.current_epoch)
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """After the checkpoint, if any, was loaded; also before an epoch that goes on in its middle."""
+        """Tell the epoch again, now that a checkpoint, if there is one, was loaded; the training may go on in another epoch."""
         if self.data.epoch != trainer.current_epoch:
             self.data.start_epoch(trainer.current_epoch)
-            iter(trainer.fit_loop._data_fetcher)  # type: ignore[arg-type]
+            draw_batches_anew(trainer)
 
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Later epochs: their iterator is made after this hook."""
+        """Tell the epoch of every later epoch, whose iterator is made after this hook."""
         self.data.start_epoch(trainer.current_epoch)
 
     def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int) -> None:
-        """An epoch that a resumed fit only has to end has no batch."""
+        """Note that this epoch trains: one that a resumed fit only has to end has no batch."""
         self._trained = True
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """A trainer that was given other data has trained on other labels."""
+        """Refuse a trainer that was given another data set: it has trained on other labels."""
         if self._trained and self.data.reads == self._reads:
             raise InputError(f"epoch {self.data.epoch} read nothing from the delivered data set: the training loader needs it")
         self._trained, self._reads = False, self.data.reads

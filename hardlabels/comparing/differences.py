@@ -37,7 +37,7 @@ class TTest(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 %; unbounded where nothing is known of the error."""
+        """The 95 % interval of the difference; unbounded where its error is not known."""
         half = float(student.ppf(0.975, self.freedom)) * self.error if np.isfinite(self.error) else float("inf")
         return self.mean - half, self.mean + half
 
@@ -66,12 +66,12 @@ class Difference:
 
     @property
     def mean(self) -> float:
-        """Over seeds."""
+        """The mean difference over seeds."""
         return self.test.mean
 
     @property
     def resolved(self) -> bool:
-        """Whether it is told from chance."""
+        """Whether the difference is distinguished from chance."""
         return self.adjusted < ALPHA
 
 

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from hardlabels.comparing.answer import Answer
 from hardlabels.comparing.disagreement import Item
 from hardlabels.comparing.measure import METRICS
-from hardlabels.reporting.number_formats import NOTHING, mean_and_sd
+from hardlabels.reporting.number_formats import NOTHING, score_and_sd
 from hardlabels.reporting.page import TEMPLATES as REPORT
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -58,7 +58,7 @@ def cell(mean: float, sd: float) -> str:
     >>> cell(0.51234, 0.01), cell(float("nan"), float("nan")), cell(0.5, float("nan"))
     ('0.5123 ± 0.0100', '–', '0.5000')
     """
-    return NOTHING if mean != mean else mean_and_sd(mean, sd)
+    return NOTHING if mean != mean else score_and_sd(mean, sd)
 
 
 def render(page: Page) -> str:

@@ -69,9 +69,9 @@ def with_plan(settings: dict[str, str], plan: Plan) -> dict[str, str]:
 
 
 def plan_training(kind: str, training_items: int) -> Plan:
-    """The recipe for items of this kind, with at least 10 steps an epoch and about 600 steps in all.
+    """The recipe for items of this kind, with at least 10 steps per epoch and about 600 steps in all.
 
-    46 items at a batch of 128 would be one step an epoch, and a network that has hardly moved looks like one that cannot learn.
+    46 items at a batch of 128 would be one step per epoch, and a network that has hardly moved looks like one that cannot learn.
 
     Args:
         kind: ``images``, ``texts`` or ``vectors``.

@@ -21,7 +21,7 @@ ABOVE = "Where annotators disagree, a network that predicts their shares lies ab
 
 
 def announce(prepared: Prepared) -> None:
-    """What was read, and what will be trained."""
+    """Say on the terminal what was read, what is doubtful about it, and what will be trained."""
     summary, source, recipe = prepared.summary, prepared.source, prepared.cfg.recipe
     votes = f"{summary.votes:,} votes" if summary.votes is not None else "probabilities without votes"
     classes = f"{summary.classes} classes ({', '.join(source.class_names):.200})"
@@ -68,7 +68,7 @@ def write_report(prepared: Prepared, words: Sequence[str]) -> tuple[Answer, Path
 
 
 def facts(prepared: Prepared) -> list[tuple[str, str]]:
-    """About the votes, the split and the runs."""
+    """What the page says about the votes, the split and the runs: (heading, text) pairs."""
     summary, source = prepared.summary, prepared.source
     split = "your own" if source.parts is not None else "70 % train, 10 % select, 20 % evaluate, drawn by the seed"
     split += "" if source.groups is None else f"; {len(set(source.groups.tolist())):,} groups stay together"
@@ -92,7 +92,7 @@ def facts(prepared: Prepared) -> list[tuple[str, str]]:
 
 
 def commands(prepared: Prepared, best: Path, words: Sequence[str]) -> list[tuple[str, str]]:
-    """What to do next."""
+    """The commands that a person may want next, each with what it does."""
     new = {"images": "new_images/", "texts": "new_texts.csv", "vectors": "new_features.npy"}[prepared.source.kind]
     return [
         ("Predict new items with one network,", f"hardlabels predict {shlex.quote(str(best))} {new} --out predictions.csv"),

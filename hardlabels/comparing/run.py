@@ -1,5 +1,6 @@
 """From a request to finished runs: the data are read and checked, the training is planned, the grid is trained."""
 
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from hardlabels.configuration import CONF
 from hardlabels.console import say
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.data import content_of_own_files, load_source
+from hardlabels.runs.data import SAID_BEFORE, content_of_own_files, load_source
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.identity import training_config
 from hardlabels.runs.settings.checks import check_config
@@ -133,7 +134,8 @@ def train(prepared: Prepared) -> int:
         return 0
     words = [f"{name}={value}" for name, value in prepared.words.items()]
     grid = [f"method={','.join(prepared.methods)}", f"seed=range({prepared.request.seeds})"]
-    return subprocess.run([sys.executable, "-m", "hardlabels.train", "-m", *words, *grid], check=False).returncode
+    command = [sys.executable, "-m", "hardlabels.train", "-m", *words, *grid]
+    return subprocess.run(command, check=False, env={**os.environ, SAID_BEFORE: "1"}).returncode
 
 
 def _checked(plain: DictConfig, seed: int) -> Path:

@@ -27,7 +27,7 @@ class Delivery(ABC):
     """Whether distributions alone are not enough. Such a method refuses a source that has no votes."""
 
     items: np.ndarray | None = None
-    """(M,) the item that each target belongs to, where a method shows other examples than one an item; ``None``: target i is
+    """(M,) the item that each target belongs to, where a method shows other examples than one per item; ``None``: target i is
     item i's. It is the same in every epoch, so an epoch has M examples, always."""
 
     def __init__(self, votes: Votes, seed: int):

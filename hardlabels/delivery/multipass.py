@@ -1,11 +1,11 @@
-"""Multipass: every item shows its observed votes one after the other, one an epoch, round and round."""
+"""Multipass: every item shows its observed votes one after the other, one per epoch, round and round."""
 
 import numpy as np
 
 from hardlabels.delivery.base import Delivery, require
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes
-from hardlabels.votes.table import blocks
+from hardlabels.votes.votes_table import blocks
 
 LONG_ITEM = 512  # above this many votes an item is shuffled by itself, so that one huge item cannot cost a pass over all
 

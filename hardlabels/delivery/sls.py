@@ -1,4 +1,4 @@
-"""Stochastic label sampling: one hard label an item, drawn anew at the start of every ``hold``-th epoch."""
+"""Stochastic label sampling: one hard label per item, drawn anew at the start of every ``hold``-th epoch."""
 
 import numpy as np
 

@@ -35,7 +35,7 @@ BLOCK_ITEMS = 1 << 16
 
 
 def stratified_sls(votes: Votes, *, seed: int, epoch: int) -> np.ndarray:
-    """(N,) labels, one an item; see the module's text for their law.
+    """(N,) labels, one per item; see the module's text for their law.
 
     >>> votes = Votes.from_probabilities([[0.25, 0.75]])
     >>> [sum(int(stratified_sls(votes, seed=0, epoch=t)[0]) for t in range(first, first + 8)) for first in (0, 1, 10**6)]
@@ -74,7 +74,7 @@ class StratifiedSLS(Delivery):
 def _ranked(votes: Votes, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The classes of each item by share, largest first, ties by class: (N,) where an item's begin; class, a and j of each."""
     largest = int(votes.sizes.max()) if votes.has_votes else PARTS
-    dtype = np.min_scalar_type(largest)  # with votes a byte, mostly: one number a class and item has to be kept
+    dtype = np.min_scalar_type(largest)  # with votes a byte, mostly: one number per class and item has to be kept
     columns: list[list[np.ndarray]] = [[], [], [], []]
     total = 0
     for first, label, share in _shares(votes):

@@ -70,7 +70,7 @@ def _batches(images: np.ndarray, source: Source, device: str) -> Iterator[Tensor
 # ---- the probe ----
 
 
-def ready(*, sets: Sequence[str], detectors: Sequence[str], files: Mapping[str, Any] | None = None, **_: Any) -> None:
+def check_before_runs(*, sets: Sequence[str], detectors: Sequence[str], files: Mapping[str, Any] | None = None, **_: Any) -> None:
     """Refuse unknown names, and missing or wrong files, before any run is touched. Takes all settings of :func:`ood`."""
     for setting, names, known in (("sets", sets, SETS), ("detectors", detectors, DETECTORS)):
         if not names or not set(names) <= set(known) or len(set(names)) < len(names):
@@ -126,7 +126,7 @@ def ood(
             :func:`~hardlabels.sources.outliers.outlier_sets`, and addresses by name of a set. What was read is in ``sets``.
         device: where the network runs.
     """
-    ready(sets=sets, detectors=detectors, files=files)
+    check_before_runs(sets=sets, detectors=detectors, files=files)
     source, split = run.source, run.split
     if not source.has_images:
         raise NotApplicableError(

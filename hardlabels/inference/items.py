@@ -15,7 +15,7 @@ from hardlabels.sources.folder import FORMATS, image_names, read_images
 from hardlabels.sources.sentences import text_columns
 from hardlabels.sources.texts import is_text
 from hardlabels.votes.formats.document import parse
-from hardlabels.votes.formats.text import TextTable, check_file, header_names
+from hardlabels.votes.formats.text_tables import TextTable, check_file, header_names
 
 T = TypeVar("T")
 BLOCK = 256

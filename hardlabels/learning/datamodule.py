@@ -45,7 +45,7 @@ class DeliveryDataModule(LightningDataModule):
         source: items and votes.
         delivery: the method: a subclass of :class:`~hardlabels.delivery.base.Delivery`, or its dotted name.
         seed: of split, K-subsample, labels, order and crops.
-        K: votes an item that training sees, drawn by multinomial; ``None`` keeps them all. Evaluation always uses all.
+        K: votes per item that training sees, drawn by multinomial; ``None`` keeps them all. Evaluation always uses all.
         batch_size: of all processes together.
         split: protocol, ``paper`` or ``three_way``.
         train_items: train on this many of the training items, a random choice of the seed; ``None`` on all.
@@ -84,7 +84,7 @@ class DeliveryDataModule(LightningDataModule):
         self.training_votes = votes.take(self.split.train)
         build = named_code("method.delivery", delivery, Delivery) if isinstance(delivery, str) else delivery
         self.delivery: Delivery = build(self.training_votes, seed, **settings)
-        # One example an item, unless the method says otherwise: then each has crops and a place in the order of its own.
+        # One example per item, unless the method says otherwise: then each has crops and a place in the order of its own.
         self.examples = self.split.train if self.delivery.items is None else self.split.train[self.delivery.items]
         self.views = {name: (mask, source.votes.p) for name, mask in slice_masks(source.votes).items()}
         if source.truth is not None:
@@ -132,7 +132,7 @@ class DeliveryDataModule(LightningDataModule):
         return [self._loader(part, items, self.evaluation_batch_size, None) for part, items in self.parts.items()]
 
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
-        """The two tensors of a batch; Lightning's own looks through a batch for them, entry by entry."""
+        """Move the two tensors of a batch. Lightning's own method would search every entry of the batch for tensors."""
         return batch._replace(position=batch.position.to(device), inputs=batch.inputs.to(device))
 
     def on_after_batch_transfer(self, batch: Batch, dataloader_idx: int) -> Training | Evaluation:
@@ -150,7 +150,7 @@ class DeliveryDataModule(LightningDataModule):
 
     @property
     def _resident(self) -> bool:
-        """Whether all inputs are held on the device. What is on disk is there because it does not fit."""
+        """Whether all inputs are held on the device. Those that are mapped from a file on disk do not fit there."""
         return self.workers == 0 and self.augment is None and not isinstance(self.source.inputs, np.memmap)
 
     @property

@@ -17,7 +17,7 @@ from hardlabels.sources.source import Source
 
 
 class ImageHead(MLP):
-    """A perceptron on the features of a frozen encoder, which are computed once for a data set: seconds a run.
+    """A perceptron on the features of a frozen encoder, which are computed once for a data set: seconds per run.
 
     Args:
         num_classes: C.

@@ -119,7 +119,7 @@ class Classifier(LightningModule):
     def __setattr__(self, name: str, value: Any) -> None:
         """As every module's, but quick for a text or None in an attribute that is a plain one already.
 
-        Lightning notes before and after each of its hooks which one runs, twenty times a step, and torch would look each time
+        Lightning notes before and after each of its hooks which one runs, twenty times per step, and torch would look each time
         whether that is a weight.
         """
         if (value is None or type(value) is str) and name in self.__dict__:
@@ -154,7 +154,7 @@ class Classifier(LightningModule):
     def training_step(self, batch: Training, batch_idx: int) -> Tensor:
         """H(target, q), averaged over the batch of all processes: their gradients are averaged, so a share counts by its size."""
         loss_sum = F.cross_entropy(self.network(batch.inputs).float(), batch.target, reduction="sum")
-        # Summed on the device and logged once an epoch: a per-step log would wait for the device at every step.
+        # Summed on the device and logged once per epoch: a per-step log would wait for the device at every step.
         self._so_far.total += loss_sum.detach()
         self._so_far.examples += len(batch.inputs)
         return loss_sum / (batch.total / self.trainer.world_size)

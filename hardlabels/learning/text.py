@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class TextHead(MLP):
-    """A perceptron on the features of a frozen encoder, which are computed once for a data set: seconds a run.
+    """A perceptron on the features of a frozen encoder, which are computed once for a data set: seconds per run.
 
     Args:
         num_classes: C.

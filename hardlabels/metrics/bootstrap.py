@@ -152,7 +152,7 @@ def resample_items(log_q: np.ndarray, p: np.ndarray, *, rng: np.random.Generator
 def resample_votes(log_q: np.ndarray, votes: Votes, *, rng: np.random.Generator, resamples: int, ordered: bool = False) -> Draws:
     """Scores against ``resamples`` (at most ``RECOMPUTED``) other sets of votes: each item's own m_i, drawn with replacement.
 
-    An item whose votes agree keeps its distribution in every draw: with few votes an item, that is too sure of it.
+    An item whose votes agree keeps its distribution in every draw: with few votes per item, that is too sure of it.
 
     >>> draws = resample_votes(np.log([[0.5, 0.5]]), Votes.from_counts([[1, 1]]), rng=stream(0, "doctest"), resamples=50)
     >>> sorted(set(draws["total_variation"].tolist()))  # votes 2:0, 1:1 or 0:2
@@ -167,7 +167,7 @@ def resample_votes(log_q: np.ndarray, votes: Votes, *, rng: np.random.Generator,
 
 
 def other_votes(votes: Votes, rng: np.random.Generator) -> np.ndarray:
-    """(N, C) shares of m_i votes an item drawn from the item's own: counts ~ Multinomial(m_i, p_i).
+    """(N, C) shares of m_i votes per item drawn from the item's own: counts ~ Multinomial(m_i, p_i).
 
     >>> other_votes(Votes.from_counts([[4, 0], [0, 3]]), stream(0, "doctest")).tolist()
     [[1.0, 0.0], [0.0, 1.0]]

@@ -70,8 +70,12 @@ def bin_means(log_q: np.ndarray, p: np.ndarray) -> Bins:
     >>> bin_means(np.log([[0.75, 0.25], [0.25, 0.75]]), np.array([[1.0, 0.0], [0.0, 1.0]])).mean_p.tolist()
     [[0.0, 1.0], [0.0, 1.0]]
     """
-    q, outcome, start = equal_mass_bins(np.exp(log_q).T, p.T)  # (C, N): a row is a class
-    size = np.diff(np.append(start, len(p)))
+    return means_of_bins(*equal_mass_bins(np.exp(log_q).T, p.T))  # (C, N): a row is a class
+
+
+def means_of_bins(q: np.ndarray, outcome: np.ndarray, start: np.ndarray) -> Bins:
+    """The means of what :func:`~hardlabels.metrics.calibration.equal_mass_bins` returns for (C, N) forecasts."""
+    size = np.diff(np.append(start, q.shape[1]))
     return Bins(q, outcome, size, np.add.reduceat(q, start, axis=1) / size, np.add.reduceat(outcome, start, axis=1) / size)
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hardlabels.metrics.agreement import centred_ranks, correlation_of_ranks
-from hardlabels.metrics.brier import bin_means, brier_uncertainty, reliability_and_resolution
-from hardlabels.metrics.calibration import binned_gap, smooth_gap
+from hardlabels.metrics.brier import brier_uncertainty, means_of_bins, reliability_and_resolution
+from hardlabels.metrics.calibration import equal_mass_bins, gap_in_bins, smooth_gap
 from hardlabels.metrics.scores import soft_brier, soft_nll
 from hardlabels.votes.distances import entropy
 
@@ -48,20 +48,23 @@ def score_together(log_q: np.ndarray, annotators: Annotators) -> dict[str, float
     (0.125, 0.0, 0.25)
     """
     p = annotators.p
-    top, confidence = log_q.argmax(1), np.exp(log_q.max(1))
+    top, confidence, q = log_q.argmax(1), np.exp(log_q.max(1)), np.exp(log_q)
     right = top == annotators.majority
     correct, share = right.astype(np.float64), p[np.arange(len(p)), top]
     nll = soft_nll(log_q, p)
-    reliability, resolution = reliability_and_resolution(bin_means(log_q, p), p)
+    # All that is binned, a row each: the confidence with what came and with the votes, then the forecasts of every class.
+    forecast, outcome, start = equal_mass_bins(np.vstack([confidence, confidence, q.T]), np.vstack([correct, share, p.T]))
+    gap, gap_to_votes = gap_in_bins(forecast[:2], outcome[:2], start).tolist()
+    reliability, resolution = reliability_and_resolution(means_of_bins(forecast[2:], outcome[2:], start), p)
     return {
         "soft_nll": nll,
         "kl_to_annotator": nll - annotators.mean_entropy,
         "soft_brier": soft_brier(log_q, p),
         "hard_acc": float(right.mean()),
-        "ece_eqmass": binned_gap(confidence, correct),
-        "ece_votes": binned_gap(confidence, share),
+        "ece_eqmass": gap,
+        "ece_votes": gap_to_votes,
         "smooth_ece": smooth_gap(confidence, confidence - correct),
-        "ent_corr": float(correlation_of_ranks(centred_ranks(entropy(np.exp(log_q))), annotators.ranks)),
+        "ent_corr": float(correlation_of_ranks(centred_ranks(entropy(q)), annotators.ranks)),
         "brier_reliability": reliability,
         "brier_resolution": resolution,
         "brier_uncertainty": annotators.uncertainty,

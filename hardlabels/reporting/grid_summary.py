@@ -11,7 +11,7 @@ from rich.table import Table
 
 from hardlabels.metrics import METRICS
 from hardlabels.metrics.prior import PRIOR
-from hardlabels.reporting.number_formats import mean_and_sd
+from hardlabels.reporting.number_formats import score_and_sd
 from hardlabels.reporting.tables.wording import ARROWS, heading
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
@@ -87,14 +87,14 @@ def draw_table(summary: pd.DataFrame, title: str, priors: pd.DataFrame | None = 
             for name in COLUMNS:
                 means = group[(name, "mean")]
                 best = means.max() if METRICS[name].higher_is_better else means.min()
-                text = mean_and_sd(*group.loc[(method, k), name][["mean", "std"]])
+                text = score_and_sd(*group.loc[(method, k), name][["mean", "std"]])
                 cells.append(f"[bold]{text}[/bold]" if len(group) > 1 and means[(method, k)] == best else text)
             if last is not None:
-                cells.append(mean_and_sd(*last.loc[(method, k), "soft_nll"][["mean", "std"]]))
+                cells.append(score_and_sd(*last.loc[(method, k), "soft_nll"][["mean", "std"]]))
             table.add_row(method, write_votes(k), str(int(group.loc[(method, k), ("soft_nll", "count")])), *cells)
         if priors is not None and (PRIOR, k) in priors.index:
             prior = priors.loc[(PRIOR, k)]
-            cells = [mean_and_sd(*prior[name][["mean", "std"]]) for name in COLUMNS]
+            cells = [score_and_sd(*prior[name][["mean", "std"]]) for name in COLUMNS]
             table.add_row(PRIOR, write_votes(k), str(int(prior[("soft_nll", "count")])), *cells, style="dim")
         table.add_section()
     return table

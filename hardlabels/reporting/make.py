@@ -68,8 +68,8 @@ def _named(kind: str, names: Collection[Any] | None, *known: Mapping[str, Callab
 
 
 @dataclass(frozen=True)
-class Made:
-    """What became of them.
+class ReportParts:
+    """The tables and figures of one report, as far as there are numbers for them.
 
     Attributes:
         tables: those that have numbers.
@@ -82,7 +82,7 @@ class Made:
     left_out: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def make(tables: Makers, figures: Makers, about: Any, folder: Path, problems: list[str]) -> Made:
+def make(tables: Makers, figures: Makers, about: Any, folder: Path, problems: list[str]) -> ReportParts:
     """Make and write tables and figures; one that fails is a line of ``problems``, and the others are made.
 
     Args:
@@ -112,7 +112,7 @@ def make(tables: Makers, figures: Makers, about: Any, folder: Path, problems: li
         else:
             drawings.append(drawing)
             write_drawing(drawing, folder)
-    return Made(tuple(shown), tuple(drawings), tuple(left_out))
+    return ReportParts(tuple(shown), tuple(drawings), tuple(left_out))
 
 
 def _attempt(what: str, function: Callable[[], T], problems: list[str]) -> T | None:

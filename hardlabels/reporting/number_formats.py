@@ -15,26 +15,39 @@ def true_minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def decimal(value: float, like: float | None = None) -> str:
-    """A number of a table: four decimals below 10, one above.
+def decimal(value: float, like: float | None = None, fewest: int = 1) -> str:
+    """A number of a table: four decimals below 10, fewer above.
 
     Args:
         value: the number.
         like: decides the decimals in place of the value; an SD has those of its mean.
+        fewest: decimals of a number from 10 on. One suits tables with thousands in them (traces of Hessians).
 
-    >>> decimal(0.50519), decimal(-4946.04), decimal(0.5, like=12.0)
-    ('0.5052', '−4946.0', '0.5')
+    >>> decimal(0.50519), decimal(-4946.04), decimal(0.5, like=12.0), decimal(12.34567, fewest=3)
+    ('0.5052', '−4946.0', '0.5', '12.346')
     """
-    return true_minus(f"{value:.{4 if abs(value if like is None else like) < 10 else 1}f}")
+    return true_minus(f"{value:.{4 if abs(value if like is None else like) < 10 else fewest}f}")
 
 
-def mean_and_sd(mean: float, sd: float | None) -> str:
-    """Mean ± SD; the mean alone where one seed leaves no SD.
+def mean_and_sd(mean: float, sd: float | None, fewest: int = 1) -> str:
+    """Mean ± SD; the mean alone where one seed leaves no SD. ``fewest`` is that of :func:`decimal`.
 
     >>> mean_and_sd(0.50519, 0.0263), mean_and_sd(0.5, float("nan")), mean_and_sd(0.5, None)
     ('0.5052 ± 0.0263', '0.5000', '0.5000')
+    >>> mean_and_sd(12.34567, 0.0263, fewest=3)
+    '12.346 ± 0.026'
     """
-    return decimal(mean) if sd is None or np.isnan(sd) else f"{decimal(mean)} ± {decimal(sd, like=mean)}"
+    shown = decimal(mean, fewest=fewest)
+    return shown if sd is None or np.isnan(sd) else f"{shown} ± {decimal(sd, like=mean, fewest=fewest)}"
+
+
+def score_and_sd(mean: float, sd: float | None) -> str:
+    """Mean ± SD of a score: three decimals also from 10 on, where methods still differ in the second.
+
+    >>> score_and_sd(0.50519, 0.0263), score_and_sd(12.34567, 0.0263)
+    ('0.5052 ± 0.0263', '12.346 ± 0.026')
+    """
+    return mean_and_sd(mean, sd, fewest=3)
 
 
 def number(value: float, signed: bool = False) -> str:

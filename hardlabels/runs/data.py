@@ -1,23 +1,31 @@
 """From a data configuration to its source. Without torch (but for an encoder of the user's): reports look at the data too."""
 
-from contextlib import suppress
+import os
+from contextlib import nullcontext, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from omegaconf import DictConfig, OmegaConf
 
+from hardlabels.console import silent
 from hardlabels.guard import build
 from hardlabels.sources.source import Source
 
 OWN = "hardlabels.sources.files.files"
+SAID_BEFORE = "HARDLABELS_SAID_BEFORE"
 
 
 @lru_cache(maxsize=2)
 def load_source(data: str) -> Source:
-    """The source that a (resolved, yaml) data configuration names. Cells of one process share it: it is loaded once."""
+    """The source that a (resolved, yaml) data configuration names. Cells of one process share it: it is loaded once.
+
+    Readers say how they understood a file. In a process that another one of ours started after it had read the same files
+    (``SAID_BEFORE`` is in its environment) they do not say so again.
+    """
     settings: Any = OmegaConf.to_container(OmegaConf.create(data))
-    return build("data", settings, Source)
+    with silent() if SAID_BEFORE in os.environ else nullcontext():
+        return build("data", settings, Source)
 
 
 class Content(NamedTuple):

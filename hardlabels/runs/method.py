@@ -11,11 +11,11 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from hardlabels.delivery import Delivery, methods
+from hardlabels.delivery import Delivery, library, methods
 from hardlabels.guard import locate
 
 DATAMODULE = "hardlabels.learning.datamodule.DeliveryDataModule"
-NO_SETTINGS = ("name", "_target_", "_partial_", "delivery")
+NO_SETTINGS = ("name", *library.NO_SETTINGS)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _delivers(target: Any) -> bool:
 
 
 def _likely_name(delivery: Any, settings: Mapping[str, Any]) -> str | None:
-    """The name of a method whose configuration was composed by hand, without Hydra's word: the yaml that is nearest to it.
+    """The name of a method whose configuration was composed by hand, without Hydra's choices: the yaml that is nearest to it.
 
     >>> _likely_name("hardlabels.delivery.multipass.Multipass", {"seed_offset": 1000})
     'deterministic_control'

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
@@ -76,7 +76,7 @@ def join(predictions: Predictions, votes: NamedVotes, where: str, kind: str | No
     log_q, understood = to_log_q(predictions.table[:, columns], kind, str(predictions.path))
     places, items_by, items = match_items(predictions, votes, where)
     if predictions.p is not None:
-        items += _said_of_p(predictions.p[:, columns], votes.votes.take(places).p)
+        items += _note_about_p(predictions.p[:, columns], votes.votes.take(places).p)
     order = np.argsort(places)
     return Joined(
         path=predictions.path,
@@ -102,7 +102,7 @@ def _check_shape(predictions: Predictions, votes: NamedVotes, where: str) -> Non
         raise InputError(f"{predictions.path}: {numbers}{ids}")
 
 
-def _said_of_p(own: np.ndarray, given: np.ndarray) -> str:
+def _note_about_p(own: np.ndarray, given: np.ndarray) -> str:
     """What is said where a run was evaluated against other votes than those given: new ones, or those of other items."""
     differ = int((np.abs(own - given) > 1e-3).any(1).sum())
     return f"; for {differ} of them the votes differ from the p of the run itself" if differ else ""
@@ -141,10 +141,13 @@ def match_ids(ids: Sequence[str], known: Sequence[str], where: tuple[str, str]) 
 
     Ids that are numbers may be written in two ways, as where one of the files went through floats. They are compared as numbers
     where that is the only way to find all of them, and no two ids of a file are the same number. Likewise predictions may name an
-    item by its path or URL (``test/12``, of a run on LeWiDi) where the votes have the last part of it.
+    item by its path or URL (``test/12``, of a run on LeWiDi) where the votes have the last part of it. And images may be
+    named with their ending on one side (``cat.png``, as ``hardlabels predict`` writes it) and without it on the other.
 
     >>> match_ids(["12.0", "007"], ["7", "12", "13"], ("q.csv", "votes.csv"))
     (array([1, 0]), ", ids as numbers ('12.0' is '12')")
+    >>> match_ids(["cat.png", "dog.JPG"], ["dog", "cat"], ("q.csv", "votes.csv"))
+    (array([1, 0]), ", without the endings of images ('cat.png' is 'cat')")
     """
     place = {name: i for i, name in enumerate(known)}
     unknown = [name for name in ids if name not in place]
@@ -159,19 +162,43 @@ def match_ids(ids: Sequence[str], known: Sequence[str], where: tuple[str, str]) 
     if len(set(parts)) == len(parts) and all(part in place for part in parts):
         example = f"{unknown[0]!r:.60} is {last_part(unknown[0])!r:.60}"
         return np.array([place[part] for part in parts]), f", by the last part of its ids ({example})"
+    bare = {without_ending(name): i for i, name in enumerate(known)}
+    stems = [without_ending(name) for name in ids]
+    if not all(stem in bare for stem in stems):
+        stems = [without_ending(part) for part in parts]
+    found = all(stem in bare for stem in stems)
+    if found and len(bare) == len(known) and len(set(stems)) == len(stems):
+        example = f"{unknown[0]!r:.60} is {known[bare[stems[ids.index(unknown[0])]]]!r:.60}"
+        return np.array([bare[stem] for stem in stems]), f", without the endings of images ({example})"
     expected = f"items with votes in {where[1]}, such as {known[0]!r:.60}"
     hint = ". --clean urls takes the last part of the votes' ids" if set(unknown) & set(map(last_part, known)) else ""
+    hint += ". Without the endings of images all would be found, but two ids of a file would be the same" if found else ""
     raise InputError(
         f"{where[0]}: expected {expected}; {len(unknown)} of {len(ids)} ids have none: {_listed(unknown)}{hint}. {IGNORE}"
     )
+
+
+def without_ending(name: str) -> str:
+    """The name of an image without its ending; every other name as it is.
+
+    >>> without_ending("cats/1.png"), without_ending("v1.2")
+    ('cats/1', 'v1.2')
+    """
+    from hardlabels.sources.folder import FORMATS  # noqa: PLC0415 - Pillow, for those whose ids need it
+
+    path = PurePosixPath(name)
+    return str(path.with_suffix("")) if path.suffix.lower() in FORMATS else name
 
 
 def with_votes(predictions: Predictions, votes: NamedVotes) -> tuple[Predictions, int]:
     """The predictions of items that have votes, and how many others were left out; all of them where a file has no ids."""
     if predictions.ids is None or not votes.has_ids:
         return predictions, 0
-    known = {form for name in votes.items for form in (name, plain_number(name))}
-    forms = [(name, plain_number(name), last_part(name)) for name in predictions.ids]
+    known = {form for name in votes.items for form in (name, plain_number(name), without_ending(name))}
+    forms = [
+        (name, plain_number(name), last_part(name), without_ending(name), without_ending(last_part(name)))
+        for name in predictions.ids
+    ]
     kept = [row for row, names in enumerate(forms) if known.intersection(names)]
     if not kept:
         raise InputError(

@@ -14,8 +14,8 @@ import numpy as np
 from hardlabels.errors import InputError
 from hardlabels.votes import Votes
 from hardlabels.votes.formats.document import parse, read_text
-from hardlabels.votes.matrix import finite_matrix, refuse_rows
-from hardlabels.votes.table import blocks
+from hardlabels.votes.numeric_tables import finite_matrix, refuse_rows
+from hardlabels.votes.votes_table import blocks
 from hardlabels.whole_files import whole_file
 
 ENDING = ".tsv"

@@ -14,9 +14,9 @@ from hardlabels.scoring.numbers import whole_numbers
 from hardlabels.votes.arrays import number, read_arrays
 from hardlabels.votes.formats.columns import KNOWN, ROW_NUMBERS, known_as
 from hardlabels.votes.formats.named import check_ids
-from hardlabels.votes.formats.text import TextTable, header_names
-from hardlabels.votes.matrix import refuse_rows
+from hardlabels.votes.formats.text_tables import TextTable, header_names
 from hardlabels.votes.names import check_class_names
+from hardlabels.votes.numeric_tables import refuse_rows
 
 OWN = ("id", "predicted", "entropy", "expected_disagreement")
 """The columns that ``hardlabels predict`` writes beside the classes; with a "_" behind it where a class has that name."""
@@ -28,7 +28,7 @@ class Predictions:
 
     Args:
         path: the file.
-        table: (N, columns) its numbers: logits or probabilities, one column a class.
+        table: (N, columns) its numbers: logits or probabilities, one column per class.
         names: of the columns; None where the file has none.
         ids: of the rows; None where the file has none.
         texts: further columns, which hold no numbers, by name.
@@ -119,7 +119,7 @@ def _texts(arrays: dict[str, np.ndarray], name: str, length: int, path: Path) ->
 
 
 def check_index(index: np.ndarray, items: int, where: str) -> None:
-    """Refuse positions of items that are not whole, not one an item, negative, or twice the same.
+    """Refuse positions of items that are not whole, not one per item, negative, or twice the same.
 
     >>> check_index(np.array([4, 2]), 2, "index")
     """

@@ -13,7 +13,7 @@ from hardlabels.votes.formats.cleaning import shorten_id
 from hardlabels.votes.formats.columns import find_columns
 from hardlabels.votes.formats.document import need_dict, read_json, read_lines
 from hardlabels.votes.formats.named import Options
-from hardlabels.votes.formats.text import TextTable
+from hardlabels.votes.formats.text_tables import TextTable
 
 SHOWN = 5
 

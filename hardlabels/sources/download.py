@@ -219,7 +219,7 @@ def _stream(url: str, md5: str, timeout: float) -> Generator[bytes, None, None]:
         # Some hosts turn away urllib's own name.
         with urlopen(Request(url, headers={"User-Agent": "hardlabels"}), timeout=timeout) as response:
             total = int(response.headers.get("Content-Length") or 0) or None
-            with _progress(total) as progress:
+            with download_bar(total) as progress:
                 task = progress.add_task(url.rsplit("/", 1)[-1], total=total)
                 while chunk := response.read(CHUNK_BYTES):
                     digest.update(chunk)
@@ -236,7 +236,7 @@ def _stream(url: str, md5: str, timeout: float) -> Generator[bytes, None, None]:
         raise _AddressError(f"served other content: expected md5 {md5}, got {digest.hexdigest()} ({received:,} bytes)")
 
 
-def _progress(total: int | None) -> Progress:
+def download_bar(total: int | None) -> Progress:
     """A bar on stderr for downloads worth waiting for, when somebody is there to look at it."""
     console = Console(stderr=True)
     hidden = not console.is_terminal or (total is not None and total < BAR_BYTES)

@@ -45,7 +45,7 @@ def read_features(path: Path) -> tuple[list[str] | None, np.ndarray]:
 
 
 def parse_features(text: str, path: Path) -> tuple[list[str], np.ndarray]:
-    r"""Ids and (N, d) features of a csv: an id, then d numbers a line. A first line without numbers names the columns.
+    r"""Ids and (N, d) features of a csv: an id, then d numbers per line. A first line without numbers names the columns.
 
     >>> ids, x = parse_features("id,height,weight\na,1.5,70\nb,1.75,80\n", Path("features.csv"))
     >>> ids, x.tolist()

@@ -9,7 +9,7 @@ import numpy as np
 from hardlabels.errors import InputError
 from hardlabels.sources.attributes import SHOWN, Table, item_values
 from hardlabels.votes.formats.document import need_dict, read_json
-from hardlabels.votes.formats.text import TextTable
+from hardlabels.votes.formats.text_tables import TextTable
 from hardlabels.votes.split import PARTS
 
 NAMES = {

@@ -8,7 +8,7 @@ from hardlabels.sources.download import data_root
 from hardlabels.sources.source import Source
 from hardlabels.sources.texts import SHOWN, find, is_text, refuse, text_source
 from hardlabels.votes.formats import Options, long
-from hardlabels.votes.formats.text import TextTable, header_names
+from hardlabels.votes.formats.text_tables import TextTable, header_names
 
 FILE, MD5 = "popquorn/offensiveness/raw_data.csv", "d6a3c2567be34bac097ddb500b820289"
 # The authors' repository, pinned to a commit.
@@ -27,7 +27,7 @@ def popquorn(
 ) -> Source:
     """1,500 comments, (N, 1), with 13,036 votes on how offensive they are, 1 to 5, by 262 annotators.
 
-    The file has a line a vote, with the text on each. Items come in order of their id. Nobody voted twice on a text; a file in
+    The file has a line per vote, with the text on each. Items come in order of their id. Nobody voted twice on a text; a file in
     which somebody did is refused.
 
     Args:

@@ -10,7 +10,7 @@ from hardlabels.errors import InputError
 from hardlabels.sources.features import ID_COLUMNS, is_number
 from hardlabels.sources.texts import SHOWN, is_text, refuse
 from hardlabels.votes.formats.document import need_dict, read_lines
-from hardlabels.votes.formats.text import TextTable, header_names
+from hardlabels.votes.formats.text_tables import TextTable, header_names
 
 ENDINGS = (".csv", ".jsonl")
 COLUMNS: tuple[tuple[str, ...], ...] = (

@@ -12,7 +12,7 @@ from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.sources.source import Source
 from hardlabels.votes import Votes
-from hardlabels.votes.table import MAX_ITEM_VOTES
+from hardlabels.votes.votes_table import MAX_ITEM_VOTES
 
 MAX_BYTES = 1 << 30  # of images: a mistyped number must not fill the memory
 CONTRAST = 0.3  # swing of a pure pattern around grey, of the full range: leaves room for the noise before pixels saturate
@@ -88,7 +88,7 @@ def render(truth: np.ndarray, size: int, noise: float, *, phases: np.random.Gene
 
 
 def vote(truth: np.ndarray, annotators: int, skill: float, rng: np.random.Generator) -> np.ndarray:
-    r"""Counts of ``annotators`` votes an item, each from :math:`\text{skill} \cdot p_i + (1 - \text{skill}) / C`.
+    r"""Counts of ``annotators`` votes per item, each from :math:`\text{skill} \cdot p_i + (1 - \text{skill}) / C`.
 
     An annotator sees the item as it is with probability ``skill``, and else guesses among all classes.
 
@@ -120,7 +120,7 @@ def synthetic(
         items: the number of images N.
         classes: the number of classes C, at least 2.
         size: pixels a side, at least 12: three for the finest stripe and its gap.
-        annotators: votes an item.
+        annotators: votes per item.
         skill: in [0, 1]: 1 votes from the truth, 0 guesses.
         ambiguous: in [0, 1]: the share of images that show two classes.
         noise: standard deviation of the pixel noise, of the full range 0 .. 1.

@@ -11,7 +11,7 @@ from hardlabels.errors import InputError
 from hardlabels.sources.download import Download, provide
 from hardlabels.sources.source import Source
 from hardlabels.votes import Votes
-from hardlabels.votes.formats.text import check_file
+from hardlabels.votes.formats.text_tables import check_file
 
 SHOWN = 10  # of the problems of a file
 

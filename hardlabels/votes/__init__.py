@@ -3,7 +3,7 @@
 from hardlabels.votes.distances import entropy, js_distance, l1_distance, wasserstein_distance
 from hardlabels.votes.slices import SLICES, slice_masks
 from hardlabels.votes.split import SPLITS, Split, split_items
-from hardlabels.votes.table import Votes
+from hardlabels.votes.votes_table import Votes
 
 __all__ = [
     "SLICES",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hardlabels.votes.table import Votes
+from hardlabels.votes.votes_table import Votes
 
 SLICES = ("full", "non_unanimous", "high_disagreement")
 TOP_DECILE = 0.9

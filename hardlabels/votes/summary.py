@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardlabels.votes.table import Votes, blocks
+from hardlabels.votes.votes_table import Votes, blocks
 
 ONE_HOT_K = (1, 2, 3, 5, 10)
 FEW = 25

@@ -12,7 +12,7 @@ import numpy as np
 from hardlabels.errors import InputError
 from hardlabels.votes.formats.named import NamedVotes
 from hardlabels.votes.formats.wide import CLASS_CORNER, CORNER
-from hardlabels.votes.table import blocks
+from hardlabels.votes.votes_table import blocks
 from hardlabels.whole_files import whole_file
 
 MAX_CELLS = 10**8  # of a wide table: more is a file of gigabytes with hardly a vote in it
@@ -66,7 +66,7 @@ def long_columns(named: NamedVotes) -> Iterator[tuple[list[str], list[str] | Non
 
 
 def long_rows(named: NamedVotes) -> Iterator[Iterable[str]]:
-    """One line a vote: task, worker, label; without the worker where it is not known."""
+    """One line per vote: task, worker, label; without the worker where it is not known."""
     yield ("task", "label") if named.votes.annotators is None else ("task", "worker", "label")
     for tasks, workers, labels in long_columns(named):
         yield from zip(tasks, labels, strict=True) if workers is None else zip(tasks, workers, labels, strict=True)
@@ -103,7 +103,7 @@ def check_wide(named: NamedVotes) -> None:
 
 
 def wide_rows(named: NamedVotes) -> Iterator[list[str]]:
-    """One line an item, one column an annotator."""
+    """One line per item, one column per annotator."""
     votes, who = named.votes, named.annotator_names
     assert votes.annotators is not None and who is not None, "checked before"  # noqa: PT018
     yield [CORNER, *who]
@@ -116,7 +116,7 @@ def wide_rows(named: NamedVotes) -> Iterator[list[str]]:
 
 
 def count_rows(named: NamedVotes) -> Iterator[list[str | int]]:
-    """One line an item, one column a class."""
+    """One line per item, one column per class."""
     yield [CLASS_CORNER, *named.class_names]
     for item, row in zip(named.items, named.votes.counts.tolist(), strict=True):
         yield [item, *row]

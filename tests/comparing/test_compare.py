@@ -1,7 +1,9 @@
 """``hardlabels compare`` on files as people have them; bad input by the dozen."""
 
 import json
+import os
 import sys
+from subprocess import CompletedProcess
 
 import numpy as np
 import pandas as pd
@@ -86,6 +88,20 @@ def test_one_command_from_files_to_an_answer(files, monkeypatch, capsys):
     answer = json.loads(page.with_name("answer.json").read_text())
     assert set(answer["methods"]) == {"soft", "majority"}
     assert answer["items"]["all"] == 60 == sum(answer["items"][part] for part in ("train", "select", "evaluate"))
+
+
+def test_what_was_read_is_said_once(files, monkeypatch, capsys):
+    """By the command itself; the process that it starts for the training reads the same files in silence."""
+    prepared, environments = run.prepare(read_request(["votes.csv", "features.npy", "seeds=2"])), []
+    assert capsys.readouterr().out.count("300 votes on 60 items") == 1
+    monkeypatch.setattr(run.subprocess, "run", lambda *_, env, **__: environments.append(env) or CompletedProcess([], 0))
+    assert run.train(prepared) == 0
+    [environment] = environments
+    for name in set(environment) - set(os.environ):
+        monkeypatch.setenv(name, environment[name])
+    load_source.cache_clear()
+    run.prepare(read_request(["votes.csv", "features.npy", "seeds=2"]))
+    assert "votes on" not in capsys.readouterr().out
 
 
 def test_finished_runs_are_not_trained_again(files, monkeypatch, capsys):

@@ -18,7 +18,7 @@ from hardlabels.diagnostics import ood as module
 from hardlabels.diagnostics.detectors import DETECTORS
 from hardlabels.diagnostics.driver import run_probes
 from hardlabels.diagnostics.leaks import copies, refuse_copies, refuse_overlap
-from hardlabels.diagnostics.ood import SETS, forward, ood, ready
+from hardlabels.diagnostics.ood import SETS, check_before_runs, forward, ood
 from hardlabels.diagnostics.probe import Probe
 from hardlabels.errors import InputError
 from hardlabels.runs.finished import FinishedRun
@@ -204,7 +204,7 @@ def test_bad_settings_and_missing_files_are_one_error_before_a_run_is_touched(tm
         values(Untouchable(), **{**nowhere, **settings})
     complete = {"sets": ["noise"], "detectors": list(DETECTORS), "knn_k": 50, **nowhere, **settings}
     with pytest.raises(InputError, match=message):
-        ready(**complete)
+        check_before_runs(**complete)
 
 
 def test_files_are_read_once_for_all_runs(finished, monkeypatch):

@@ -14,7 +14,7 @@ from scipy.special import softmax
 from hardlabels import score
 from hardlabels.inference import Predictor
 from hardlabels.inference.items import BLOCK, stream_items
-from hardlabels.inference.write import Predicted, write_predictions
+from hardlabels.inference.prediction_files import Predicted, write_predictions
 from hardlabels.predict import main
 from hardlabels.scoring.predictions import read_predictions
 from hardlabels.votes import entropy

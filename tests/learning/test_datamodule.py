@@ -52,7 +52,7 @@ def record(source, method, *, epochs, workers=0, start=0, **settings):
         enable_model_summary=False, use_distributed_sampler=False,
     )  # fmt: skip
     if start:  # as after a resume
-        from hardlabels.runs.training.lightning_internals import set_finished_epochs
+        from hardlabels.lightning_internals import set_finished_epochs
 
         set_finished_epochs(trainer, start, start * 3)
     trainer.fit(module, datamodule=data)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import log_softmax, softmax
 from scipy.stats import entropy, spearmanr
 
@@ -55,3 +56,15 @@ def test_one_row_with_many_is_each_with_each():
     found = correlation_of_ranks(centred_ranks(x), centred_ranks(rows))
     assert found[:5].tolist() == [spearman(x, row) for row in rows[:5]]
     assert math.isnan(found[5])
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (50,), (4, 50)])
+def test_ranks_are_scipys_less_their_mean(shape):
+    x = np.random.default_rng(0).integers(0, 9, size=shape) / 8  # many ties
+    np.testing.assert_array_equal(centred_ranks(x), stats.rankdata(x, axis=-1) - (shape[-1] + 1) / 2)
+
+
+def test_a_row_with_a_value_that_is_no_number_has_no_ranks():
+    x = np.array([[0.3, np.nan, 0.1], [0.3, 0.2, 0.1]])
+    np.testing.assert_array_equal(centred_ranks(x), stats.rankdata(x, axis=-1) - 2)
+    assert centred_ranks(np.empty(0)).shape == (0,)

@@ -7,7 +7,16 @@ from scipy.special import log_softmax
 from scipy.stats import norm
 from sklearn.calibration import calibration_curve
 
-from hardlabels.metrics.calibration import BINS, ece_eqmass, ece_votes, equal_mass_bins, smooth_ece, smooth_ece_at, top_label
+from hardlabels.metrics.calibration import (
+    BINS,
+    ece_eqmass,
+    ece_votes,
+    equal_mass_bins,
+    smooth_ece,
+    smooth_ece_at,
+    smooth_gap,
+    top_label,
+)
 
 
 def top_labels(logits, p):
@@ -125,6 +134,29 @@ def test_smooth_ece_is_relplots(predictions, n, sharpness):
     expected = relplot.smECE(*top_labels(logits, p))
     # relplot adds 1e-4 to the density, which grows with n: seen only for n = 1.
     assert smooth_ece(log_softmax(logits, axis=1), p) == pytest.approx(expected, abs=2e-5 + 3e-4 / n)
+
+
+def by_bisections(confidence, residual):
+    """The width as relplot searches for it: ten times the half in which value and width are equal."""
+    lower, upper = 0.0, 1.0
+    for _ in range(10):
+        width = (lower + upper) / 2
+        if width < 0.001 or width < smooth_ece_at(confidence, residual, width):
+            lower = width
+        else:
+            upper = width
+    return smooth_ece_at(confidence, residual, upper)
+
+
+@pytest.mark.parametrize("right", [0.0, 0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("n", [1, 2, 20, 300])
+def test_the_search_ends_where_ten_bisections_end(n, right):
+    rng = np.random.default_rng([n, int(10 * right)])
+    for sharpness in (0.01, 1.0, 3.0, 100.0):
+        confidence = np.exp(log_softmax(sharpness * rng.normal(size=(n, 3)), axis=1)).max(1)
+        for shown in (confidence, confidence.round(1)):  # with ties
+            residual = shown - (rng.random(n) < right)
+            assert smooth_gap(shown, residual) == by_bisections(shown, residual)
 
 
 @pytest.mark.parametrize("width", [0.002, 0.01, 0.03, 0.1, 0.4])

@@ -108,7 +108,7 @@ class Outputs:
         if history:
             directory.write_history(list(history))
         for probe, values in (probes or {}).items():
-            self._json(directory.path / "diagnostics" / f"{probe}.json", {"probe": probe, "values": values})
+            self.write_json(directory.path / "diagnostics" / f"{probe}.json", {"probe": probe, "values": values})
         for probe, named in (arrays or {}).items():
             np.savez(directory.path / "diagnostics" / f"{probe}.npz", **named)
         directory.finish(result)
@@ -118,15 +118,15 @@ class Outputs:
         """Say that a run was trained on this synthetic data, without training it."""
         source = synthetic(**settings)
         data = {"_target_": "hardlabels.sources.synthetic.synthetic", **settings}
-        self._json(path / "config.yaml", {"data": data})  # JSON is YAML
-        self._json(RunDirectory(path).identity, {"fingerprint": "literal", "data": source.fingerprint})
+        self.write_json(path / "config.yaml", {"data": data})  # JSON is YAML
+        self.write_json(RunDirectory(path).identity, {"fingerprint": "literal", "data": source.fingerprint})
         return source
 
     def pairs(self, probe, entries, arrays=None, study="toy") -> None:
         """``entries``: ((method, K, seed), (method, K, seed), values)."""
         listed = [{"a": str(self.cell(*a).folder), "b": str(self.cell(*b).folder), "values": v} for a, b, v in entries]
         file = self.root / "studies" / study / "diagnostics" / f"{probe}.json"
-        self._json(file, {"probe": probe, "pairs": listed})
+        self.write_json(file, {"probe": probe, "pairs": listed})
         if arrays:
             a, b, named = arrays
             head = f"{self.cell(*a).folder}|{self.cell(*b).folder}|"
@@ -136,7 +136,7 @@ class Outputs:
         return read_records([self.root])
 
     @staticmethod
-    def _json(file: Path, content: dict) -> None:
+    def write_json(file: Path, content: dict) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(content))
 

@@ -84,7 +84,7 @@ def test_curves_that_hold_no_two_passes_say_nothing(outputs, rules):
 )
 def test_the_ratio_is_that_of_the_runs_own_split(outputs, recipe, ratio):
     path = outputs.run("soft", None, 0, logits=np.zeros((10, 2)), p=np.full((10, 2), 0.5))
-    outputs._json(path / "config.yaml", {"recipe": recipe})
+    outputs.write_json(path / "config.yaml", {"recipe": recipe})
     records = read_records([outputs.root])
     (design,) = designs(records, records.folders).values()
     assert design.ratio == pytest.approx(ratio)

@@ -54,6 +54,13 @@ def test_the_last_epoch_stands_beside_the_selected_one(folders):
     assert "last soft NLL: at the last epoch" in str(table.caption)
 
 
+def test_scores_above_ten_keep_the_decimals_in_which_methods_differ(folders):
+    summary = prepare_summary(read_results(folders))
+    table = draw_table(summary, "title", last=summary + 12)
+    columns = {str(column.header): list(column.cells) for column in table.columns}
+    assert columns["last soft NLL ↓"] == ["12.500", "12.450 ± 12.071", "12.300", "12.200"]
+
+
 def test_the_picture_is_drawn(folders, tmp_path):
     draw_summary(prepare_summary(read_results(folders)), "title", tmp_path / "summary.png")
     assert (tmp_path / "summary.png").stat().st_size > 10_000

@@ -598,3 +598,26 @@ def test_paths_are_joined_with_the_names_of_files():
         match_ids(["test/12", "train/12"], ["7", "12"], ("q.csv", "votes.csv"))
     with pytest.raises(InputError, match="--clean urls takes the last part of the votes' ids"):
         match_ids(["12", "9"], ["img/12", "img/9"], ("q.csv", "votes.csv"))
+
+
+@pytest.mark.parametrize(
+    ("ids", "known"),
+    [
+        (["cat.png", "dog.JPG"], ["dog", "cat", "fox"]),
+        (["cat", "dog"], ["dog.jpeg", "cat.png", "fox.png"]),
+        (["cat.png", "dog.png"], ["dog.jpg", "cat.jpg"]),
+        (["pets/cat.png", "pets/dog.png"], ["dog", "cat"]),
+        (["pets/cat.png", "pets/dog.png"], ["pets/dog", "pets/cat"]),
+    ],
+)
+def test_images_are_joined_with_and_without_their_ending(ids, known):
+    places, how = match_ids(ids, known, ("q.csv", "votes.csv"))
+    assert places.tolist() == [1, 0]
+    assert how.startswith(f", without the endings of images ('{ids[0]}' is '{known[1]}'")
+
+
+def test_an_ending_is_no_reason_to_take_one_item_for_another():
+    with pytest.raises(InputError, match="but two ids of a file would be the same"):
+        match_ids(["cat.png", "cat.jpg"], ["cat", "dog"], ("q.csv", "votes.csv"))
+    with pytest.raises(InputError, match="2 of 2 ids have none"):  # no images: what is after the dot is part of the name
+        match_ids(["v1.2", "v1.3"], ["v1", "v2"], ("q.csv", "votes.csv"))

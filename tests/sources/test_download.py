@@ -256,4 +256,4 @@ def test_root_is_the_argument_else_the_variable_else_the_cache(monkeypatch):
 @pytest.mark.parametrize(("terminal", "total", "shown"), [(True, 2_000_000, True), (True, 9, False), (False, 2_000_000, False)])
 def test_a_bar_for_long_downloads_when_somebody_looks(monkeypatch, terminal, total, shown):
     monkeypatch.setattr(download.Console, "is_terminal", terminal)
-    assert download._progress(total).disable is not shown
+    assert download.download_bar(total).disable is not shown

@@ -13,7 +13,7 @@ from hardlabels.randomness import stream
 from hardlabels.votes import Votes
 from hardlabels.votes.formats import Options, read
 from hardlabels.votes.formats.named import NamedVotes, number_of
-from hardlabels.votes.formats.text import TextTable
+from hardlabels.votes.formats.text_tables import TextTable
 from hardlabels.votes.write import write
 
 law = settings(derandomize=True, deadline=None, max_examples=60)
@@ -182,7 +182,7 @@ def test_lines_that_are_cut_at_once_are_the_rows_of_csv(content, chunk, quotes, 
             return str(error)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hardlabels.votes.formats.text.CHUNK", chunk)
+        patch.setattr("hardlabels.votes.formats.text_tables.CHUNK", chunk)
         table = TextTable(path)
         by_csv = outcome(lambda: (zip(*rows, strict=True) for rows in table.blocks()))
         assert outcome(lambda: table.columns([0, 1])) == by_csv

@@ -134,7 +134,7 @@ def test_the_expected_one_hot_share_is_what_subsampling_gives():
 def test_sums_do_not_depend_on_the_blocks(case, block):
     c, items = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hardlabels.votes.table.BLOCK_VOTES", block)
+        patch.setattr("hardlabels.votes.votes_table.BLOCK_VOTES", block)
         votes = table(c, items)
         assert squares(votes).tolist() == (votes.counts**2).sum(1).tolist()
         assert class_counts(votes).tolist() == votes.counts.sum(0).tolist()
@@ -148,7 +148,7 @@ def test_sums_do_not_depend_on_the_blocks(case, block):
 )
 def test_items_with_an_annotator_twice_are_counted_once_each(people, block):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hardlabels.votes.table.BLOCK_VOTES", block)
+        patch.setattr("hardlabels.votes.votes_table.BLOCK_VOTES", block)
         flat = [person for item in people for person in item]
         votes = Votes.from_labels([0] * len(flat), np.cumsum([0, *map(len, people)]), 1, annotators=flat)
         assert repeated_items(votes) == sum(len(set(item)) < len(item) for item in people)

@@ -59,7 +59,7 @@ def test_derived_quantities_are_those_of_a_loop(case, block):
     """For any block size: items cross its boundary, fill it exactly, or are larger than a block."""
     c, items = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hardlabels.votes.table.BLOCK_VOTES", block)
+        patch.setattr("hardlabels.votes.votes_table.BLOCK_VOTES", block)
         votes = Votes.from_labels(*flat(items), c)
         assert votes.majority.tolist() == [loop_majority(row) for row in counted(c, items)]
         for i, item in enumerate(items):
@@ -84,7 +84,7 @@ def test_probabilities_derive_the_same(case):
 
 @pytest.mark.parametrize("block", [1, 16, 1003, 1004, 1005])
 def test_an_item_larger_than_a_block(monkeypatch, block):
-    monkeypatch.setattr("hardlabels.votes.table.BLOCK_VOTES", block)
+    monkeypatch.setattr("hardlabels.votes.votes_table.BLOCK_VOTES", block)
     rows = [[1, 0, 0], [500, 501, 2], [0, 0, 3], [4, 0, 4], [0, 900, 900]]
     votes = Votes.from_counts(rows)
     assert votes.majority.tolist() == [0, 1, 2, 0, 1]

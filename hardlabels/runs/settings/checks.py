@@ -81,7 +81,7 @@ def check_targets(config: dict[str, Any]) -> None:
 
 
 def check_names(config: Mapping[str, Any]) -> None:
-    """Data and method do not bear the name of others of ours: folders and reports would take the run for one of those."""
+    """Refuse data and methods of the user that have the name of ours: folders and reports would take them for ours."""
     method, data = Method.from_config(config["method"]), config["data"]
     deliveries = {name: about["delivery"] for name, about in methods().items()}
     named = {"data": (data.get("name"), data.get("_target_"), _sources()), "method": (method.name, method.delivery, deliveries)}

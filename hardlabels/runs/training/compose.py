@@ -29,6 +29,7 @@ from hardlabels.runs.method import Method
 from hardlabels.runs.quantity import history_column
 from hardlabels.runs.training.keeper import Keeper
 from hardlabels.runs.training.progress import RunProgress
+from hardlabels.runs.training.untimed import Untimed
 from hardlabels.sources.source import Source
 
 SIZES = {"vectors": "in_features", "tokens": "parts"}
@@ -119,8 +120,8 @@ def make_augmentation(recipe: DictConfig) -> Transform | None:
 def prepare_source(cfg: DictConfig, source: Source) -> tuple[Source, str]:
     """The source as the network takes it, and what identifies its content.
 
-    A network with an encoder has a static method ``prepare``. The encoder's weights decide the result as the data do; what comes
-    out of them does too, but not to the same bits on every machine, so the weights stand for it.
+    A network with an encoder has a static method ``prepare``, which computes the encoder's features. The data and the encoder's
+    weights together identify what a run is trained on. The features do not: their last bits differ from machine to machine.
     """
     settings: Any = OmegaConf.to_container(cfg.model, resolve=True)
     prepare = getattr(network_class(settings), "prepare", None)
@@ -215,6 +216,7 @@ def make_loggers(settings: Mapping[str, Any], known: Mapping[str, Any]) -> list[
 def make_trainer(config: Mapping[str, Any], callbacks: list[Callback], loggers: list[Logger], keeper: Keeper) -> Trainer:
     """Lightning's Trainer with the user's settings and the run's own."""
     settings = {"_target_": TRAINER, **config["trainer"], "_partial_": True}
+    profiler = {} if "profiler" in settings else {"profiler": Untimed()}
     with refusals_of("trainer"):
         return build("trainer", settings, Trainer)(
             max_epochs=config["recipe"]["epochs"],
@@ -225,8 +227,9 @@ def make_trainer(config: Mapping[str, Any], callbacks: list[Callback], loggers: 
             enable_model_summary=False,
             use_distributed_sampler=False,
             num_sanity_val_steps=0,
-            log_every_n_steps=1,
+            log_every_n_steps=1 if loggers else 0,  # 0: never, also not into dictionaries that nobody reads
             plugins=[keeper.writer, *_slurm()],
+            **profiler,
         )
 
 

@@ -17,7 +17,7 @@ class DivergenceError(RuntimeError):
 def check_finite(row: Mapping[str, float], earlier: Sequence[Mapping[str, float]]) -> None:
     """End a run at the first epoch whose training loss or soft NLL is NaN or infinite.
 
-    It looks once an epoch at numbers that all processes have in common already, so that all of them stop. Other metrics may be
+    It looks once per epoch at numbers that all processes have in common already, so that all of them stop. Other metrics may be
     undefined: the entropy correlation of constant predictions, every metric of a slice without items.
 
     Args:

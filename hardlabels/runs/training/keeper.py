@@ -8,10 +8,10 @@ from lightning.pytorch.callbacks import Checkpoint
 
 from hardlabels.errors import InputError
 from hardlabels.learning.module import Classifier
+from hardlabels.lightning_internals import set_finished_epochs
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.training.checkpoint import Resumed, network_state, resume_state
 from hardlabels.runs.training.divergence import check_finite
-from hardlabels.runs.training.lightning_internals import set_finished_epochs
 from hardlabels.runs.training.writer import PAUSE, Beside, EpochWriter
 
 Row = dict[str, float]

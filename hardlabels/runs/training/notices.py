@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 FEW_STEPS = 5
-"""Fewer steps an epoch than this are said at the start. The recipes were made for many: pocket has 8, paper 63."""
+"""Fewer steps per epoch than this are said at the start. The recipes were made for many: pocket has 8, paper 63."""
 
 
 def few_steps(examples: int, batch_size: int, epochs: int) -> str | None:

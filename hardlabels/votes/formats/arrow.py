@@ -1,4 +1,4 @@
-"""Parquet files, and data sets as Hugging Face's ``datasets`` saves them: one row a vote, or one row an item with lists of votes.
+"""Parquet files, and data sets as Hugging Face's ``datasets`` saves them: one row per vote, or per item with lists of votes.
 
 Both hold Arrow tables, whose description says what ``datasets`` knows about a column: the names of its classes.
 """
@@ -16,7 +16,7 @@ from hardlabels.votes.formats import long
 from hardlabels.votes.formats.columns import KNOWN, ROLES, Columns, known_as, need_columns
 from hardlabels.votes.formats.document import label_text, need_dict, read_json
 from hardlabels.votes.formats.named import NamedVotes, Options
-from hardlabels.votes.formats.text import header_names
+from hardlabels.votes.formats.text_tables import header_names
 from hardlabels.votes.formats.votewise import Ballot
 
 ROWS = 1 << 16  # at a time
@@ -55,7 +55,7 @@ def read(path: Path, options: Options) -> NamedVotes:
 
 
 def read_votes(table: Opened, path: Path, options: Options) -> NamedVotes:
-    """One row a vote."""
+    """One row per vote."""
     columns = need_columns(table.names, options, path)
     places = [*columns.places.values()]
     classes = table.classes.get(table.names[columns.places["label"]])
@@ -125,7 +125,7 @@ def _singular(name: str) -> str:
 
 
 def read_lists(table: Opened, columns: Columns, path: Path, options: Options) -> NamedVotes:
-    """One row an item, with a list of votes and perhaps one of annotators. Without a column of ids, rows are numbered from 0."""
+    """One row per item, with a list of votes and perhaps one of annotators. Without a column of ids, rows are numbered from 0."""
     places, ballot, row = columns.places, Ballot(str(path)), 0
     classes = table.classes.get(table.names[places["label"]])
     roles = list(places)

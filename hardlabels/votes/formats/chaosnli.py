@@ -8,7 +8,7 @@ import numpy as np
 from hardlabels.errors import InputError
 from hardlabels.votes.formats.document import need_dict, read_lines
 from hardlabels.votes.formats.named import NamedVotes, Options, check_ids, order_classes
-from hardlabels.votes.table import Votes
+from hardlabels.votes.votes_table import Votes
 
 ORDERS = (("e", "n", "c"), ("1", "2"))
 """The order of ``label_dist`` and ``label_count`` in the release: entailment, neutral, contradiction; hypothesis 1, 2."""

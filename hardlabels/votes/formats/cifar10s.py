@@ -9,7 +9,7 @@ from hardlabels.errors import InputError
 from hardlabels.votes.formats.document import need_dict, read_json
 from hardlabels.votes.formats.named import NamedVotes, Options, check_ids
 from hardlabels.votes.names import check_class_names
-from hardlabels.votes.table import Votes
+from hardlabels.votes.votes_table import Votes
 
 
 def looks_like(document: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.votes.formats.codes import Codes, Column
-from hardlabels.votes.formats.text import MISSING
+from hardlabels.votes.formats.text_tables import MISSING
 from hardlabels.votes.names import spelling
 
 CHOICES = {

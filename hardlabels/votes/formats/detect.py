@@ -8,7 +8,7 @@ from hardlabels.votes.formats import answers, arrow, cifar10s, label_studio, lew
 from hardlabels.votes.formats.columns import ask_for_columns, find_columns
 from hardlabels.votes.formats.document import read_json, read_lines
 from hardlabels.votes.formats.named import Options, number_of
-from hardlabels.votes.formats.text import MISSING, TextTable, check_file
+from hardlabels.votes.formats.text_tables import MISSING, TextTable, check_file
 from hardlabels.votes.formats.wide import CLASS_CORNER, CORNER, has_ids
 
 ANNOTATOR_NAMES = ("ann", "worker", "rater", "coder", "user", "labeler", "participant")
@@ -102,7 +102,7 @@ def detect_csv(path: Path, options: Options) -> str:
 
 
 def share_labels(table: TextTable) -> bool:
-    """Whether some label is in two columns, as in a table with a column an annotator. One line cannot tell, and is taken as one.
+    """Whether some label is in two columns, as in a table with a column per annotator. One line cannot tell, and is taken as one.
 
     In a long table (clip, ear, sound) the columns hold different things, and no word is in two of them.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 from hardlabels.errors import InputError
 from hardlabels.votes.formats.named import Options
-from hardlabels.votes.formats.text import MISSING, check_file
+from hardlabels.votes.formats.text_tables import MISSING, check_file
 
 
 def read_json(path: Path) -> Any:

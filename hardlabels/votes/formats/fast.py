@@ -14,7 +14,7 @@ import numpy as np
 
 from hardlabels.votes.formats.cleaning import is_empty
 from hardlabels.votes.formats.codes import Column
-from hardlabels.votes.formats.text import TextTable
+from hardlabels.votes.formats.text_tables import TextTable
 
 LEAST_BYTES = 4 << 20  # below this the careful reader is done before polars is imported
 CHUNK = 1 << 22

@@ -1,4 +1,4 @@
-"""Long tables: one line a vote, with the columns task, worker and label (crowd-kit's), or others that are named."""
+"""Long tables: one line per vote, with the columns task, worker and label (crowd-kit's), or others that are named."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -12,7 +12,7 @@ from hardlabels.votes.formats.cleaning import Cleaned, is_empty
 from hardlabels.votes.formats.codes import Codes, Column
 from hardlabels.votes.formats.columns import Columns, need_columns
 from hardlabels.votes.formats.named import NamedVotes, Options, assemble
-from hardlabels.votes.formats.text import TextTable, header_names
+from hardlabels.votes.formats.text_tables import TextTable, header_names
 from hardlabels.votes.names import spelling
 
 REJECTED = "rejected"

@@ -1,4 +1,4 @@
-"""Counts and probabilities: one line an item, one column a class, ``.npy`` or ``.csv``."""
+"""Counts and probabilities: one line per item, one column per class, ``.npy`` or ``.csv``."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ from hardlabels.votes.formats.codes import Codes
 from hardlabels.votes.formats.columns import ask_for_columns
 from hardlabels.votes.formats.named import NamedVotes, Options, check_ids, number_of
 from hardlabels.votes.formats.other_columns import other_column
-from hardlabels.votes.formats.text import TextTable, check_file, header_names
+from hardlabels.votes.formats.text_tables import TextTable, check_file, header_names
 from hardlabels.votes.formats.wide import CLASS_CORNER, has_ids
 from hardlabels.votes.names import check_class_names
-from hardlabels.votes.table import Votes
+from hardlabels.votes.votes_table import Votes
 
 ONE_HOT = "one 1 a line: taken as counts of one vote; they may be probabilities"
 NO_NAMES = "the first line reads like numbers of classes, but is taken as an item; write names as words, or remove it"

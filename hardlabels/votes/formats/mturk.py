@@ -14,7 +14,7 @@ from hardlabels.votes.formats.columns import ask_for_columns, find_columns
 from hardlabels.votes.formats.document import label_text, parse
 from hardlabels.votes.formats.long import REJECTED
 from hardlabels.votes.formats.named import NamedVotes, Options
-from hardlabels.votes.formats.text import MISSING, TextTable, header_names
+from hardlabels.votes.formats.text_tables import MISSING, TextTable, header_names
 from hardlabels.votes.formats.votewise import Ballot
 
 WHOLE = "answer.taskanswers"

@@ -22,7 +22,7 @@ from hardlabels.votes.formats.codes import Column
 from hardlabels.votes.formats.wording import Wording
 from hardlabels.votes.names import LONGEST, NO_ANSWER, check_class_names, check_numbers, check_spellings
 from hardlabels.votes.ragged import label_dtype
-from hardlabels.votes.table import Votes
+from hardlabels.votes.votes_table import Votes
 
 MAX_CLASSES = 10_000  # more is no label but free text, or an id
 LONGEST_ID = 500
@@ -211,7 +211,7 @@ def assemble(
     has_ids: bool = True,
     cleaned: Cleaned | None = None,
 ) -> NamedVotes:
-    """The votes of a file from its columns, one entry a vote, in any order.
+    """The votes of a file from its columns, one entry per vote, in any order.
 
     Args:
         task: the items.

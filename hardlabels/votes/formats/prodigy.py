@@ -1,4 +1,4 @@
-"""Exports of Prodigy (``prodigy db-out``): JSON lines, one an annotator and item, with ``answer``: accept, reject or ignore.
+"""Exports of Prodigy (``prodigy db-out``): JSON lines, one per annotator and item, with ``answer``: accept, reject or ignore.
 
 Two interfaces give votes. ``choice``: the ids of the chosen options are in ``accept``. ``classification``: the line asks about
 one ``label``, and the answer accepts or rejects it.

@@ -1,4 +1,4 @@
-"""Wide tables: one line an item, one column an annotator, empty (or NaN) where that annotator did not vote (cleanlab's)."""
+"""Wide tables: one line per item, one column per annotator, empty (or NaN) where that annotator did not vote (cleanlab's)."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from hardlabels.votes.formats.codes import Codes, Column
 from hardlabels.votes.formats.columns import KNOWN, ROW_NUMBERS, ask_for_columns, known_as
 from hardlabels.votes.formats.named import NamedVotes, Options, assemble
 from hardlabels.votes.formats.other_columns import FEW_ROWS
-from hardlabels.votes.formats.text import MISSING, TextTable, header_names
+from hardlabels.votes.formats.text_tables import MISSING, TextTable, header_names
 
 CORNER = "task/worker"
 """The first cell of a wide table that says of itself that it is one: rows are tasks, columns are workers."""

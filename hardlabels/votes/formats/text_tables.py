@@ -1,4 +1,8 @@
-"""Tables as text, read in blocks: 10 million lines need no more memory than their codes."""
+"""Tables as text, read in blocks: 10 million lines need no more memory than their codes.
+
+Not ``pandas.read_csv(chunksize=...)``: it guesses types block by block (an id ``007`` becomes the number 7, ``NA`` a missing
+cell), and its errors do not name the line of the file. Large plain files are read by polars instead, as text (:mod:`.fast`).
+"""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence

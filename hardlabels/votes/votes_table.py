@@ -12,7 +12,7 @@ from scipy.special import xlogy
 from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.votes.distances import entropy
-from hardlabels.votes.matrix import finite_matrix, numeric, refuse_rows, short
+from hardlabels.votes.numeric_tables import finite_matrix, numeric, refuse_rows, short
 from hardlabels.votes.ragged import label_dtype, order_within
 
 MAX_ITEM_VOTES = 10**6  # more is no vote count but something else, such as an id
@@ -226,7 +226,7 @@ class Votes:
         return Votes(labels, offsets, self.num_classes, None, who)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """(N,) one label an item, y_i ~ Categorical(p_i).
+        """(N,) one label per item, y_i ~ Categorical(p_i).
 
         With votes this is one vote picked uniformly, without forming p; with probabilities the inverse of the distribution
         function, scaled by its last value so that rounding can never pick a class of probability 0.
@@ -238,7 +238,7 @@ class Votes:
         return (cdf <= (u * cdf[:, -1])[:, None]).sum(1)
 
     def subsample(self, k: int, seed: int) -> "Votes":
-        """K votes an item, counts ~ Multinomial(K, p_i): the sparse-vote sweep. Draws of different K are independent, not nested.
+        """K votes per item, counts ~ Multinomial(K, p_i): the sparse-vote sweep. Draws of different K are independent.
 
         Also turns probabilities into votes.
 

@@ -1,6 +1,6 @@
-"""The one place that touches what Lightning does not promise: the counters of its training loop.
+"""The one place that touches what Lightning does not promise: the counters of its training loop, and its data fetcher.
 
-``tests/runs/test_lightning_internals.py`` holds them to what is expected, and ``pyproject.toml`` bounds the version.
+``tests/test_lightning_internals.py`` holds them to what is expected, and ``pyproject.toml`` bounds the version.
 """
 
 from lightning import Trainer
@@ -22,3 +22,14 @@ def set_finished_epochs(trainer: Trainer, epochs: int, steps: int) -> None:
         progress.ready = progress.started = progress.processed = progress.completed = epochs  # type: ignore[attr-defined]
     loop.epoch_loop._batches_that_stepped = steps  # the step that loggers see
     loop.epoch_loop.automatic_optimization.optim_progress.optimizer.step.total.completed = steps  # trainer.global_step
+
+
+def draw_batches_anew(trainer: Trainer) -> None:
+    """Make the iterator of the training batches again, and drop what the one before it has fetched.
+
+    Lightning makes it before ``on_train_start``, where a resumed fit first knows its epoch.
+
+    Args:
+        trainer: in ``on_train_start``.
+    """
+    iter(trainer.fit_loop._data_fetcher)  # type: ignore[arg-type]
