@@ -78,7 +78,9 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     command = " ".join(["python -m hardlabels.report", *map(quoted, words if words is not None else [f"study={study.name}"])])
     runs, own = describe_runs(records.folders.values()), describe_report(command)
     page = Page(study.title, study.name, parts, rules, tuple(runs), tuple(own), tuple(problems), overview)
-    verdicts = [{"data": part.data, "recipe": part.recipe, **verdict.plain()} for part in parts for verdict in part.verdicts]
+    verdicts = [
+        {"data": part.data, "recipe": part.recipe, **with_numbers(verdict.plain())} for part in parts for verdict in part.verdicts
+    ]
     write_json_lines(folder / "verdicts.json", verdicts)
     write_text(folder / "index.html", render(page))
     for part in parts:
@@ -97,6 +99,22 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         views = {key: cfg.logger[key] for key in ("project", "mode", "entity", "group")}
         log_report(folder, study.name, **views)
     return folder / "index.html"
+
+
+def with_numbers(verdict: dict[str, Any]) -> dict[str, Any]:
+    """A verdict for ``verdicts.json``: comparisons without a single pair of runs are left out, since ``missing`` names them.
+
+    >>> with_numbers({"best": {"comparisons": [{"label": "a", "n": 0}, {"label": "b", "n": 5}]}, "says": "a is below b"})
+    {'best': {'comparisons': [{'label': 'b', 'n': 5}]}, 'says': 'a is below b'}
+    """
+    return {
+        name: [row for row in entry if row["n"]]
+        if name == "comparisons"
+        else with_numbers(entry)
+        if isinstance(entry, dict)
+        else entry
+        for name, entry in verdict.items()
+    }
 
 
 def _report_name(study: DictConfig) -> str:

@@ -17,7 +17,7 @@ from hardlabels.runs.spelling import read_method, write_votes
 WIDTH, HEIGHT = 480, 270  # narrow, so that letters stay legible on a phone
 LEFT, RIGHT, TOP, BOTTOM = 56, 128, 14, 44
 STRIP, STRIP_WIDTH, STRIP_LABEL = 42, 330, 15
-"""Height and width of a strip, with the height of the words above it: as wide as a phone, so that the words stay readable there."""
+"""Height and width of a strip, and the height of the words above it. It is as wide as a phone: the words stay readable there."""
 
 MOST_STRIPS = 6
 LANES = (-3.2, 0.0, 3.2)
