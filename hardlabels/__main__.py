@@ -7,19 +7,23 @@ from difflib import get_close_matches
 from hardlabels.stopping import ends_with_its_reader
 
 COMMANDS = {
-    "compare": ("hardlabels.compare", "which delivery to use on your votes: check, split, train, one page"),
-    "predict": ("hardlabels.predict", "predict new items with a trained run"),
-    "export": ("hardlabels.export", "a trained run as ONNX, TorchScript or safetensors"),
-    "train": ("hardlabels.train", "train one cell, or with -m a grid of cells"),
-    "reproduce": ("hardlabels.reproduce", "a whole study: its grid, its probes, its report"),
-    "diagnose": ("hardlabels.diagnose", "probe the finished runs of a study"),
-    "report": ("hardlabels.report", "tables, figures and claims of a study"),
+    "compare": ("hardlabels.compare", "train on your votes in several ways, and say on one page which way to use"),
+    "predict": ("hardlabels.predict", "predict new items with a trained network"),
+    "export": ("hardlabels.export", "write a trained network as ONNX, TorchScript or safetensors"),
+    "train": ("hardlabels.train", "train one network, or with -m a grid of methods, votes per item and seeds"),
+    "reproduce": ("hardlabels.reproduce", "run a whole study: train its grid, probe the networks, write the report"),
+    "diagnose": ("hardlabels.diagnose", "measure the trained networks of a study: curvature, barriers, outliers, ..."),
+    "report": ("hardlabels.report", "write the page, tables and figures of a study, from finished or published runs"),
     "publish": ("hardlabels.publish", "copy the records of finished runs for a repository"),
-    "score": ("hardlabels.score", "score finished predictions against votes, without training"),
-    "votes": ("hardlabels.votes", "what is in a file of votes; the same votes in another format"),
-    "dashboard": ("hardlabels.dashboard", "the W&B workspace of a project"),
+    "score": ("hardlabels.score", "score predictions that you have against votes; nothing is trained"),
+    "votes": ("hardlabels.votes", "say what is in a file of votes, or write the same votes in another format"),
+    "dashboard": ("hardlabels.dashboard", "make the Weights & Biases workspace of a project"),
 }
 """Name of a command to the module that is run for it, and what it does. A new command is a module with a line here."""
+
+
+ABOUT = "Train classifiers on the votes of several annotators, and compare the ways to show them these votes."
+FIRST = "Votes of your own?   hardlabels votes votes.csv, then   hardlabels compare votes.csv images/"
 
 
 def describe_commands() -> str:
@@ -30,7 +34,9 @@ def describe_commands() -> str:
     """
     width = max(map(len, COMMANDS))
     lines = [f"  {name:{width}}  {what}" for name, (_, what) in COMMANDS.items()]
-    return "\n".join(["usage: hardlabels COMMAND ...   (hardlabels COMMAND --help: its settings)", "", *lines])
+    return "\n".join(
+        ["usage: hardlabels COMMAND ...   (hardlabels COMMAND --help: its settings)", "", ABOUT, "", *lines, "", FIRST]
+    )
 
 
 @ends_with_its_reader()

@@ -25,7 +25,12 @@ def describe_command(config_name: str) -> str:
     """
     text = (CONF / f"{config_name}.yaml").read_text().strip()
     choices = {group: sorted(file.stem for file in (CONF / group).glob("*.yaml")) for group in ("study", "diagnostic")}
-    return f"{text}\n\nstudy: {', '.join(choices['study'])}\nprobe: {', '.join(choices['diagnostic'])}"
+    names = [
+        f"{word}: {', '.join(choices[group])}"
+        for word, group in (("study", "study"), ("probe", "diagnostic"))
+        if f"{word}: " in text
+    ]
+    return "\n".join([text, "", "The names that can be chosen:", *names]) if names else text
 
 
 def refuse_settings_of_training(config_name: str, argv: list[str]) -> None:

@@ -16,7 +16,7 @@ def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="hardlabels export",
-        description="Write a run's network for other runtimes, run what was written, and hold it against our own predictions.",
+        description="Write a trained network for other runtimes. The file is run once, and must predict as the network does.",
     )
     parser.add_argument("run", type=Path, metavar="RUN", help="a run's folder: outputs/mine/image_head/soft/K=all/seed=0")
     parser.add_argument(

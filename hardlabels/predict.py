@@ -31,8 +31,17 @@ def arguments() -> argparse.ArgumentParser:
 
 def add_network_arguments(parser: argparse.ArgumentParser) -> None:
     """Which network of a run: of which epoch, and at which temperature."""
-    parser.add_argument("--checkpoint", choices=("best", "last"), default="best", help="which of the run's two (default: best)")
-    parser.add_argument("--calibrated", action="store_true", help="divide logits by the temperature that the run has fitted")
+    parser.add_argument(
+        "--checkpoint",
+        choices=("best", "last"),
+        default="best",
+        help="the network of the selected epoch (best) or of the last one (default: best)",
+    )
+    parser.add_argument(
+        "--calibrated",
+        action="store_true",
+        help="correct the confidence by the temperature that was fitted when the run was trained",
+    )
 
 
 def predict(args: argparse.Namespace) -> int:

@@ -126,7 +126,7 @@ def _content(path: Path, name: str, digits: int | None, compact: bool, archived:
         if compact:
             arrays = compact_predictions(arrays) if name == "predictions.npz" else compact_arrays(arrays)
         return _npz(arrays, compress=not archived)
-    return cleaned(path / name)
+    return with_short_lists(cleaned(path / name)) if compact and name.startswith("diagnostics/") else cleaned(path / name)
 
 
 def cleaned(file: Path) -> bytes:

@@ -35,7 +35,7 @@ from hardlabels.runs.spelling import write_votes
 from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
 from hardlabels.runs.studies.commands import CHOSEN_BY, Commands
 from hardlabels.runs.studies.study import Study, quoted
-from hardlabels.runs.writing import write_json, write_text
+from hardlabels.runs.writing import write_json_lines, write_text
 from hardlabels.stopping import ends_with_its_reader
 
 WRITTEN = re.compile(r"table_S?\d+\.(md|csv|tex)|figure_S?\d+(_last)?\.(svg|png)|(verdicts_by_data|primary)\.(md|csv)")
@@ -78,7 +78,10 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     command = " ".join(["python -m hardlabels.report", *map(quoted, words if words is not None else [f"study={study.name}"])])
     runs, own = describe_runs(records.folders.values()), describe_report(command)
     page = Page(study.title, study.name, parts, rules, tuple(runs), tuple(own), tuple(problems), overview)
-    write_json(folder / "verdicts.json", [{"data": p.data, "recipe": p.recipe, **v.plain()} for p in parts for v in p.verdicts])
+    verdicts = [
+        {"data": part.data, "recipe": part.recipe, **with_numbers(verdict.plain())} for part in parts for verdict in part.verdicts
+    ]
+    write_json_lines(folder / "verdicts.json", verdicts)
     write_text(folder / "index.html", render(page))
     for part in parts:
         console.print(verdict_lines(part))
@@ -96,6 +99,22 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         views = {key: cfg.logger[key] for key in ("project", "mode", "entity", "group")}
         log_report(folder, study.name, **views)
     return folder / "index.html"
+
+
+def with_numbers(verdict: dict[str, Any]) -> dict[str, Any]:
+    """A verdict for ``verdicts.json``: comparisons without a single pair of runs are left out, since ``missing`` names them.
+
+    >>> with_numbers({"best": {"comparisons": [{"label": "a", "n": 0}, {"label": "b", "n": 5}]}, "says": "a is below b"})
+    {'best': {'comparisons': [{'label': 'b', 'n': 5}]}, 'says': 'a is below b'}
+    """
+    return {
+        name: [row for row in entry if row["n"]]
+        if name == "comparisons"
+        else with_numbers(entry)
+        if isinstance(entry, dict)
+        else entry
+        for name, entry in verdict.items()
+    }
 
 
 def _report_name(study: DictConfig) -> str:

@@ -171,14 +171,17 @@ def multilabel_notes(models: list[Joined], votes: Votes) -> list[str]:
 @ends_with_its_reader()
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command: one line and exit code 2 for bad input."""
-    parser = argparse.ArgumentParser(prog="python -m hardlabels.score", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="hardlabels score",
+        description="Score predictions that you have against the annotators' votes, with intervals. Nothing is trained.",
+    )
     parser.add_argument(
         "predictions",
         type=Path,
-        help=".npy or .csv of probabilities or logits, a column a class (a csv may name classes and ids), a run's .npz, "
+        help=".npy or .csv of probabilities or logits, one column per class (a csv may name classes and ids), a run's .npz, "
         "or a submission to LeWiDi 2025, .tsv",
     )
-    parser.add_argument("votes", type=Path, nargs="?", help="any format of hardlabels.votes; an .npz has its own p")
+    parser.add_argument("votes", type=Path, nargs="?", help="any file that `hardlabels votes` reads; a run's .npz has its own")
     parser.add_argument("other", type=Path, nargs="?", help="a second model's predictions of the same items: paired comparison")
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--logits", dest="kind", action="store_const", const="logits", help="predictions are logits")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
-    path for pattern in ("*.md", "docs/**/*.md", "results/*/README.md") for path in ROOT.glob(pattern) if path.is_file()
+    path for pattern in ("*.md", "docs/**/*.md", "results/**/README.md") for path in ROOT.glob(pattern) if path.is_file()
 )
 PLACEHOLDERS = {
     "data=NAME": "data=popquorn",

@@ -60,4 +60,4 @@ def test_a_command_gets_its_arguments_and_keeps_its_exit_codes(called, tmp_path)
     assert err.count("\n") == 1
     code, out, _ = called("score", "--help")
     assert code == 0
-    assert "hardlabels.score" in out
+    assert "usage: hardlabels score" in out

@@ -167,6 +167,12 @@ def test_the_readme_is_read_in_a_minute():
     assert len(README.splitlines()) <= 125
 
 
+def test_the_clone_is_light():
+    """Without what ``results/.gitignore`` keeps out of git: a report that somebody has made there."""
+    kept = [file for file in (ROOT / "results").rglob("*") if file.suffix in (".xz", ".json", ".npz", ".md")]
+    assert sum(file.stat().st_size for file in kept) < 25e6
+
+
 @pytest.mark.parametrize("notebook", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.name)
 def test_notebooks_run_and_define_no_functions(notebook, tmp_path):
     book = nbformat.read(notebook, as_version=4)

@@ -123,7 +123,7 @@ def mean(numbers: Iterator[float]) -> float:
 
 def prior(data: str) -> float:
     """Soft NLL of the class shares of a run's evaluation items, mean over seeds: no constant prediction is better."""
-    shares = [np.load(io.BytesIO(files()[key]["predictions.npz"]))["p"].mean(0) for key in keys(data, "soft", "all")]
+    shares = [np.load(io.BytesIO(files()[key]["predictions.remainders.npz"]))["p"].mean(0) for key in keys(data, "soft", "all")]
     return mean(-(q * np.log(q)).sum() for q in shares)
 
 

@@ -17,7 +17,9 @@ from hardlabels.runs.spelling import read_method, write_votes
 
 WIDTH, HEIGHT = 480, 270  # narrow, so that letters stay legible on a phone
 LEFT, RIGHT, TOP, BOTTOM = 56, 152, 14, 44
-STRIP, STRIP_WIDTH = 22, 150
+STRIP, STRIP_WIDTH, STRIP_LABEL = 42, 330, 15
+"""Height and width of a strip, and the height of the words above it. It is as wide as a phone: the words stay readable there."""
+
 MOST_STRIPS = 6
 LANES = (-3.2, 0.0, 3.2)
 """Heights of the dots of a strip, in turn: equal differences stay visible beside each other."""
@@ -117,13 +119,14 @@ def strips(rows: Iterable[Row]) -> Markup:
     if not shown:
         return Markup("")
     about = "Differences by seed: " + "; ".join(f"{row.label}, {row.agreeing} of {row.n} as claimed" for row in shown)
-    parts = [_strip(row, STRIP * (place + 0.5)) for place, row in enumerate(shown)]
+    parts = [_strip(row, STRIP * place) for place, row in enumerate(shown)]
     return Markup('<svg class="strips" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
-        STRIP_WIDTH + 350, STRIP * len(shown), about, Markup("").join(parts)
+        STRIP_WIDTH, STRIP * len(shown), about, Markup("").join(parts)
     )
 
 
-def _strip(row: Row, middle: float) -> Markup:
+def _strip(row: Row, top: float) -> Markup:
+    middle = top + STRIP_LABEL + 11
     reach = 1.08 * max(*(abs(d) for d in row.differences), row.margin or 0.0, 1e-12)
 
     def x(value: float) -> float:
@@ -138,7 +141,7 @@ def _strip(row: Row, middle: float) -> Markup:
     parts += [dot.format(x(d), middle + LANES[n % len(LANES)]) for n, d in enumerate(row.differences)]
     mean = sum(row.differences) / len(row.differences)
     parts.append(_line(x(mean), middle - 8, x(mean), middle + 8, "mean"))
-    return Markup("").join([*parts, _text(STRIP_WIDTH + 10, middle + 4, _cut(row.label, 48), "start")])
+    return Markup("").join([*parts, _text(0, top + STRIP_LABEL - 4, _cut(row.label, 48), "start")])
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:

@@ -23,6 +23,11 @@ from hardlabels.votes.write import ENDINGS, write
 
 MOST_NAMES = 12
 
+DESCRIPTION = (
+    "Say what is in a file of votes (items, classes, annotators, agreement) and which way of training it favours; "
+    "with --to, write the same votes in another format."
+)
+
 
 def as_json(path: Path, named: NamedVotes, summary: Summary) -> dict[str, Any]:
     """The summary as plain numbers; null for what cannot be told."""
@@ -134,7 +139,7 @@ def run(args: argparse.Namespace) -> None:
 @ends_with_its_reader()
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command: one line and exit code 2 for bad input."""
-    parser = argparse.ArgumentParser(prog="python -m hardlabels.votes", description=__doc__)
+    parser = argparse.ArgumentParser(prog="hardlabels votes", description=DESCRIPTION)
     parser.add_argument(
         "file", type=Path, metavar="FILE", help=".csv, .tsv, .npy, .parquet, .json or .jsonl, or a folder that datasets saved"
     )

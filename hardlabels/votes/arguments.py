@@ -9,12 +9,16 @@ from hardlabels.votes.formats.cleaning import CHOICES, check_choices
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Give a command the options of a votes file: ``--format``, the columns of a long table, ``--classes``, ``--ordered``."""
     group = parser.add_argument_group("the file of votes")
-    group.add_argument("--format", choices=list(FORMATS), help="what the file is; otherwise ending and content decide")
-    group.add_argument("--task", metavar="COLUMN", help="of a long table: the item")
-    group.add_argument("--worker", metavar="COLUMN", help="of a long table: the annotator")
-    group.add_argument("--label", metavar="COLUMN", help="of a long table: the vote")
-    group.add_argument("--classes", metavar="A,B,...", help="all classes in their order; otherwise those in the file")
-    group.add_argument("--clean", metavar="A,B,...", help=f"put votes right: {', '.join(CHOICES)}; nothing is unless asked for")
+    group.add_argument("--format", choices=list(FORMATS), help="the format of the file, where its ending and content do not tell")
+    group.add_argument("--task", metavar="COLUMN", help="the column with the item (in a table with one vote per row)")
+    group.add_argument("--worker", metavar="COLUMN", help="the column with the annotator (likewise)")
+    group.add_argument("--label", metavar="COLUMN", help="the column with the vote (likewise)")
+    group.add_argument("--classes", metavar="A,B,...", help="all classes, in their order (default: those in the file)")
+    group.add_argument(
+        "--clean",
+        metavar="A,B,...",
+        help=f"repair votes before they are read, in the named ways: {', '.join(CHOICES)} (default: none)",
+    )
     group.add_argument("--ordered", action="store_true", help="the classes are a scale, in their order (ratings from 1 to 5)")
 
 
