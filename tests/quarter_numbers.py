@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
+import yaml
 from scipy.special import logsumexp
 
 from hardlabels.runs.archive import read_members
 from tests.numbers import ONES, Statement, says
 from tests.registered_numbers import ROOT, Key, Registered, primary_lines, read_files
 
+PAPER = yaml.safe_load((ROOT / "hardlabels/reporting/published.yaml").read_text())
 RECIPE, HARD = "quarter", ("sls", "multipass")
 STUDY = Registered(
     "quarter",
@@ -23,6 +25,7 @@ STUDY = Registered(
         *((method, "all") for method in ("soft", *HARD, "majority")),
     ],
 )
+NAMES = {"sls": "SLS", "multipass": "multipass"}
 CHECKPOINTS = {"best": "logits", "last": "logits_last"}
 """Where ``predictions.npz`` has them."""
 
@@ -97,3 +100,69 @@ def selected(method: str, k: str) -> float:
 def window(method: str, k: str, first: int, behind: int) -> np.ndarray:
     """(seeds,) mean difference to soft labels over the epochs first .. behind - 1."""
     return (curves(method, k) - curves("soft", k))[:, first:behind].mean(1)
+
+
+def statements() -> Iterator[Statement]:
+    """The prose, but for what it says of the probes."""
+    seeds = STUDY.whole(RECIPE)
+    n = len(seeds)
+    yield says("{} whole seeds ({} to {})", spelt(n), seeds[0], seeds[-1])
+    yield says("{} of {} runs of the plan", sum(key[0] == RECIPE for key in STUDY.results), 131)
+    outcomes = {(m, k, at): STUDY.gaps(RECIPE, m, k, at=at) for m in HARD for k in ("5", "all") for at in CHECKPOINTS}
+    means = sorted(-gaps.mean() for gaps in outcomes.values())
+    assert means[0] > 0
+    yield says("in all {} primary outcomes, by {:.3f} to {:.3f} nat on average", spelt(len(means)), means[0], means[-1])
+    for method in HARD:
+        counts = sorted({int((gaps < 0).sum()) for (m, *_), gaps in outcomes.items() if m == method})
+        yield says(f"{NAMES[method]} in {{}} to {{}} of {{}} seeds", counts[0], counts[-1], n)
+    rows = list(csv.DictReader(io.StringIO((STUDY.folder / "report/primary.csv").read_text())))
+    assert {row["status"] for row in rows} == {"inconclusive"}
+    rejected = {(row["method"], row["K"], row["checkpoint"]) for row in rows if float(row["p"]) <= 0.05}
+    assert rejected == {("multipass", "all", "selected epoch"), ("multipass", "all", "last epoch")}
+    assert min(float(row["p_corrected"]) for row in rows) > 0.05
+    seen = sorted(float(row["detectable"]) for row in rows)
+    yield says("differences from {:.2f} to {:.2f} nat on", seen[0], seen[-1])
+    published = {method: PAPER["table1_sparse_soft_nll"][method]["nll"][0] for method in ("soft", *HARD)}
+    yield says("({:.3f} and {:.3f} at K = 5)", *(published["soft"] - published[method] for method in HARD))
+    ratio = 2000 / 7000
+    yield says("still be {:.0f} % as wide", 100 * np.sqrt(ratio / (ratio + 1 / n)))
+    yield says("the same {:,} images", 10_000)
+
+    for k, text in (("5", "K = 5"), ("all", "all votes")):
+        early, late = ([window(method, k, *span).mean() for method in HARD] for span in ((10, 30), (80, 100)))
+        yield says(f"{text}: {{:+.3f}} and {{:+.3f}} early, {{:+.3f}} and {{:+.3f}} late", *early, *late)
+    yield says("epochs {} to {} (early) and {} to {} (late)", 10, 29, 80, 99)
+    ends = [curves(method, "5", "train/loss")[:, -1].mean() for method in ("soft", "sls")]
+    yield says("at {:.2f} for soft labels and {:.2f} for SLS", *ends)
+    epochs = [selected(method, "5") for method in ("soft", *HARD)]
+    yield says("the median is epoch {:g} for soft labels, {:g} for SLS and {:g} for multipass with K = 5", *epochs)
+
+    left = [gaps_after_temperature(m, k, at).mean() / gaps.mean() for (m, k, at), gaps in outcomes.items()]
+    yield says("between {:.0f} and {:.0f} % of the differences are left", 100 * min(left), 100 * max(left))
+    scale = [
+        (STUDY.gaps(RECIPE, "majority", "all", at=at).mean(), gaps_after_temperature("majority", "all", at).mean())
+        for at in CHECKPOINTS
+    ]
+    yield says("their gap of {:.3f} nat shrinks to {:.3f}; at the selected epoch {:.3f} becomes {:.3f}", *scale[1], *scale[0])
+
+    parts = curves("multipass", "5") - curves("sls", "all")
+    by_pass = [parts[:, at : at + PASS].mean() for at in range(0, 100, PASS)]
+    yield says("{:+.3f} nat in pass {}, {:+.3f} in pass {}, {:+.3f} in the last one", by_pass[0], 1, by_pass[1], 2, by_pass[-1])
+    within = curves("multipass", "5") - curves("sls", "5")
+    thirds = [within[:, first:behind].mean() for first, behind in ((0, 25), (25, 50), (50, 75), (75, 100))]
+    yield says("minus that of SLS is {:+.3f}, {:+.3f}, {:+.3f} and {:+.3f} over the {} quarters of training", *thirds, spelt(4))
+
+    ece = [STUDY.values(RECIPE, method, "all", "ece_eqmass").mean() for method in ("soft", *HARD)]
+    yield says("ECE is {:.3f} with soft labels, {:.3f} with SLS and {:.3f} with multipass", *ece)
+    last = [int((STUDY.gaps(RECIPE, method, "all", "ece_votes", "last") < 0).sum()) for method in HARD]
+    yield says("(at the last epoch lower in {} and {} of {} seeds)", *last, n)
+    apart = [abs(STUDY.gaps(RECIPE, m, k, "ent_corr", at).mean()) for m in HARD for k in ("5", "all") for at in CHECKPOINTS]
+    yield says("differs by at most {:.3f}", np.ceil(1000 * max(apart)) / 1000)
+
+
+def spelt(number: int) -> str:
+    return ONES[number - 3]
+
+
+if __name__ == "__main__":
+    print("\n".join([*table(), "", *temperature_table(), "", *primary_table()]))

@@ -21,7 +21,7 @@ from scipy.stats import wilcoxon
 
 from hardlabels.publish import DIGITS
 from hardlabels.reporting.claims import CLAIMS
-from tests import image_numbers
+from tests import image_numbers, quarter_numbers
 from tests.numbers import ONES, Statement, problems, says, section
 
 ROOT = Path(__file__).parents[1]
@@ -497,7 +497,12 @@ PAGES = {
         (text_table, even_table),
         RHETORIC,
     ),
-    "docs/results/quarter.md": (None, list, (), ()),
+    "docs/results/quarter.md": (
+        None,
+        quarter_numbers.statements,
+        (quarter_numbers.table, quarter_numbers.temperature_table, quarter_numbers.primary_table),
+        ["a quarter of the paper's width"],
+    ),
     "docs/results/images.md": (None, image_numbers.statements, (image_numbers.table, image_numbers.primary_table), ()),
     "results/pocket/README.md": (None, lambda: list(pocket_page()), (), PILOT),
     "results/text/README.md": (None, lambda: list(text_page()), (), RATES),
