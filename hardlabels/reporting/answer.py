@@ -130,7 +130,7 @@ def _lost(scores: Mapping[str, Scores]) -> str:
 
 def _beside_soft(scores: Mapping[str, Scores], method: str, k: float) -> str:
     """On which side of soft labels a method lies at each checkpoint, by how much, and in how many seeds; empty without pairs."""
-    found = []
+    found: list[str] = []
     for checkpoint in CHECKPOINTS:
         d = _paired(scores[checkpoint], method, k)
         if len(d):
