@@ -119,7 +119,7 @@ def _same(scores: Mapping[str, Scores], k: float) -> str:
     """How far deliveries by changing hard labels are from soft labels."""
     parts = [f"{method} is {said}" for method in CHANGING if (said := _beside_soft(scores, method, k))]
     votes = "all votes" if np.isinf(k) else f"{write_votes(k)} votes per item"
-    return f"With {votes}, {_joined(parts)}." if parts else ""
+    return f"With {votes}: {'; '.join(parts)}." if parts else ""
 
 
 def _lost(scores: Mapping[str, Scores]) -> str:
