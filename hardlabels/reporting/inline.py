@@ -168,7 +168,7 @@ def _apart(wanted: list[float], gap: float, most: float) -> list[float]:
 
     >>> _apart([10.0, 11.0, 40.0], 5, 100)
     [10.0, 15.0, 40.0]
-    >>> _apart([10.0, 98.0, 99.0], 5, 100)
+    >>> _apart([10.0, 98.0, 99.0], 5.0, 100.0)
     [10.0, 95.0, 100.0]
     """
     found: list[float] = []
