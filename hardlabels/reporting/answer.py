@@ -119,7 +119,7 @@ def _same(scores: Mapping[str, Scores], k: float) -> str:
     """How far deliveries by changing hard labels are from soft labels."""
     parts = [f"{method} is {said}" for method in CHANGING if (said := _beside_soft(scores, method, k))]
     votes = "all votes" if np.isinf(k) else f"{write_votes(k)} votes per item"
-    return f"With {votes}, {_joined(parts)}." if parts else ""
+    return f"With {votes}: {'; '.join(parts)}." if parts else ""
 
 
 def _lost(scores: Mapping[str, Scores]) -> str:
@@ -130,7 +130,7 @@ def _lost(scores: Mapping[str, Scores]) -> str:
 
 def _beside_soft(scores: Mapping[str, Scores], method: str, k: float) -> str:
     """On which side of soft labels a method lies at each checkpoint, by how much, and in how many seeds; empty without pairs."""
-    found = []
+    found: list[str] = []
     for checkpoint in CHECKPOINTS:
         d = _paired(scores[checkpoint], method, k)
         if len(d):

@@ -167,16 +167,20 @@ def _cut(words: str, most: int) -> str:
 
 
 def _apart(wanted: list[float], gap: float, most: float) -> list[float]:
-    """Places of labels, in order, at least a gap from each other.
+    """Places of labels, in order, at least a gap from each other; those that would lie too low push up only who is in their way.
 
     >>> _apart([10.0, 11.0, 40.0], 5, 100)
     [10.0, 15.0, 40.0]
+    >>> _apart([10.0, 98.0, 99.0], 5.0, 100.0)
+    [10.0, 95.0, 100.0]
     """
     found: list[float] = []
     for place in wanted:
         found.append(max(place, found[-1] + gap) if found else place)
-    over = max(0.0, found[-1] - most) if found else 0.0
-    return [place - over for place in found]
+    for number in reversed(range(len(found))):
+        found[number] = min(found[number], most)
+        most = found[number] - gap
+    return found
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
