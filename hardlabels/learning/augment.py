@@ -155,12 +155,18 @@ def _where_item(mask: Tensor, first: Tensor, second: Tensor) -> Tensor:
     return torch.where(mask[:, None], a, b).view(first.dtype).view(first.shape)
 
 
-def normalise(images: Tensor, mean: Tensor, std: Tensor) -> Tensor:
+def row_constants(mean: Tensor, std: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """What a row of ``width`` pixels is multiplied by, and what is then taken away, (width * C,) each: see :func:`normalise`."""
+    return (1 / (255 * std)).repeat(width), (mean / std).repeat(width)
+
+
+def normalise(images: Tensor, mean: Tensor, std: Tensor, constants: tuple[Tensor, Tensor] | None = None) -> Tensor:
     """uint8 (B, H, W, C) to float (B, C, H, W): (x / 255 - mean) / std per channel. Vectors (B, d): (x - mean) / std per feature.
 
     Token ids (B, parts, L) stay as they are.
 
-    The result is a permuted view, so its memory is channels-last: what convolutions prefer, at no cost.
+    The result is a permuted view, so its memory is channels-last: what convolutions prefer, at no cost. ``constants`` are the
+    :func:`row_constants` of images of this width, where somebody has them already.
 
     >>> normalise(torch.tensor([[5.0, 1.0]]), torch.tensor([1.0, 1.0]), torch.tensor([2.0, 1.0])).tolist()
     [[2.0, 0.0]]
@@ -171,5 +177,6 @@ def normalise(images: Tensor, mean: Tensor, std: Tensor) -> Tensor:
         return (images - mean.to(images.dtype)) / std.to(images.dtype)
     b, h, w, c = images.shape
     # Row by row, with the constants repeated: vectorised, which a last dimension of 3 would not be.
-    rows = images.reshape(b * h, w * c).float().mul_((1 / (255 * std)).repeat(w)).sub_((mean / std).repeat(w))
+    factor, offset = constants or row_constants(mean, std, w)
+    rows = images.reshape(b * h, w * c).float().mul_(factor).sub_(offset)
     return rows.view(b, h, w, c).permute(0, 3, 1, 2)

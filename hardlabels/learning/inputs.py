@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hardlabels.learning.augment import Views, crop_and_flip, draw_boxes, draw_crops, normalise, resized_crop
+from hardlabels.learning.augment import Views, crop_and_flip, draw_boxes, draw_crops, normalise, resized_crop, row_constants
 from hardlabels.learning.batches import Batch
 from hardlabels.sources.source import Source
 
@@ -30,6 +30,7 @@ class Inputs:
         self._views = image_views(source, device) if resident and source.has_images and source.scale is None and small else None
         self._all = device_inputs(source, device) if resident and self._views is None else None
         self._window: tuple[int, int] = source.shown.shape[1:3] if source.has_images else (0, 0)
+        self._constants = row_constants(self._mean, self._std, self._window[1]) if source.has_images else None
 
     def start_epoch(self, n: int, *, seed: int, epoch: int) -> None:
         """Draw what this epoch shows of each of n training examples."""
@@ -79,7 +80,8 @@ class Inputs:
     def _scaled(self, inputs: Tensor) -> Tensor:
         """Normalised, unless these are vectors that were so as a whole."""
         done = self._all is not None and self.source.has_vectors
-        return inputs if done else normalise(inputs, self._mean, self._std)
+        usual = inputs.ndim == 4 and inputs.shape[2] == self._window[1]  # a transform of the user's may give another width
+        return inputs if done else normalise(inputs, self._mean, self._std, self._constants if usual else None)
 
     def _put(self, drawn: np.ndarray) -> Tensor:
         return torch.from_numpy(drawn).to(self.device)
