@@ -72,7 +72,10 @@ def pack(file: Path, members: Mapping[str, bytes]) -> None:
 
     def write(out: BinaryIO) -> None:
         remainders = Remainders()
-        with tarfile.open(fileobj=out, mode="w:xz", format=tarfile.PAX_FORMAT, preset=XZ) as archive:
+        with (
+            lzma.open(out, "wb", preset=XZ) as stream,
+            tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
+        ):
             for name in sorted(members, key=_together):
                 held, content = remainders.pack(name, members[name])
                 about = tarfile.TarInfo(held)

@@ -15,6 +15,7 @@ not take it for a run's own file.
 """
 
 import io
+from pathlib import PurePosixPath
 
 import numpy as np
 
@@ -89,7 +90,7 @@ class Remainders:
 
     def _begin(self, name: str) -> None:
         """Forget the runs of another seed: they were evaluated on other items."""
-        seed = name.split("/")[2]
+        seed = PurePosixPath(name).parent.name
         if seed != self._seed:
             self._seed, self._earlier = seed, []
 
