@@ -75,7 +75,7 @@ def readme_statements() -> Iterator[Statement]:
         ("they are {:.3f} and {:.3f} above", 1, "best"),
     ):
         yield says(text, *(sign * STUDY.gaps(recipe, method, "5", at=at).mean() for method in ("sls", "multipass")))
-    yield says("above ({} seeds", len(STUDY.whole(recipe)))
+    yield says("above ({} seeds: [frozen", len(STUDY.whole(recipe)))
 
 
 if __name__ == "__main__":

@@ -469,12 +469,11 @@ def readme_statements() -> Iterator[Statement]:
     """What was found, in five lines."""
     yield says("on {} CPU cores", the_one(entry["cpus"] for entry in environments(*TEXTS, "cifar10h")))
     lost = max(gaps("majority", k, data=data).mean() for k in ("5", "10", "all") for data in TEXTS)
-    yield says("On {} data sets of texts", spelt(len(TEXTS)))
-    yield says("stay within {:.4f} nat of soft labels, where majority labels lose up to {:.3f}", farthest_from_soft(), lost)
+    yield says("On {} data sets with a frozen encoder", spelt(len(TEXTS)))
+    yield says("stay within {:.4f} nat of soft labels", farthest_from_soft())
+    yield says("up to {:.3f} nat on texts", lost)
     yield says("{:,} runs on texts", sum(key[0] in TEXTS for key in files()))
-    yield says("With {} votes per image and small networks, SLS ends {:.3f} nat below", 5, -gaps("sls", "5", at="last").mean())
-    yield says("{} runs on images", sum(key[0] == "cifar10h" for key in files()))
-    yield says("{} seeds, whose tests were written down", spelt(12))
+    yield from quarter_numbers.readme_statements()
     yield from image_numbers.readme_statements()
 
 
