@@ -34,6 +34,9 @@ TEXTS = (*CHAOS, "popquorn", "lewidi_hs_brexit", "lewidi_convabuse")
 PASSES = (("multipass", "5"), ("sls", "all"))
 """Whose curves are compared pass by pass."""
 
+PREDICTIONS = "predictions.remainders.npz"
+"""What an archive holds of a run's predictions: logits in a form of its own, everything else as it is."""
+
 Key = tuple[str, str, str, int]  # data set, method, K, seed
 
 
@@ -123,7 +126,7 @@ def mean(numbers: Iterator[float]) -> float:
 
 def prior(data: str) -> float:
     """Soft NLL of the class shares of a run's evaluation items, mean over seeds: no constant prediction is better."""
-    shares = [np.load(io.BytesIO(files()[key]["predictions.remainders.npz"]))["p"].mean(0) for key in keys(data, "soft", "all")]
+    shares = [np.load(io.BytesIO(files()[key][PREDICTIONS]))["p"].mean(0) for key in keys(data, "soft", "all")]
     return mean(-(q * np.log(q)).sum() for q in shares)
 
 
@@ -364,7 +367,7 @@ def even_statements() -> Iterator[Statement]:
     assert all(even(other, "all", at, data).mean() < 0 for other in HARD[:2] for at in found for data in (snli, mnli))
     assert all(gaps(other, data=data).mean() > 0 for other in HARD[:2] for data in (snli, mnli))
     votes, epochs = 100, the_one(config(key, "recipe", "epochs") for key in runs)
-    p = np.load(io.BytesIO(files()[keys(snli, "soft", "all")[0]]["predictions.npz"]))["p"]
+    p = np.load(io.BytesIO(files()[keys(snli, "soft", "all")[0]][PREDICTIONS]))["p"]
     assert np.allclose(votes * p, (votes * p).round(), atol=1e-4)
     yield says("{} votes per item and {} epochs", votes, epochs)
     assert all(
