@@ -142,7 +142,7 @@ def _beside_soft(scores: Mapping[str, Scores], method: str, k: float) -> str:
 
 def _against_truth(records: Records) -> str:
     """Where the true distributions are known: who is closest to them."""
-    found = []
+    found: dict[str, list[str]] = {}
     for checkpoint in CHECKPOINTS:
         scores = _scores(records, "truth", checkpoint)
         kept = {
@@ -150,8 +150,10 @@ def _against_truth(records: Records) -> str:
         }
         order = sorted(kept, key=lambda method: kept[method])
         if len(order) > 1:
-            found.append(f"{order[0]} labels are closest and {order[-1]} labels farthest at the {EPOCHS[checkpoint]}")
-    return f"Against the true distributions, which are known here, {_joined(found)}." if found else ""
+            ends = f"{order[0]} labels are closest and {order[-1]} labels farthest"
+            found.setdefault(ends, []).append(f"at the {EPOCHS[checkpoint]}")
+    words = [f"{ends} {_joined(epochs)}" for ends, epochs in found.items()]
+    return f"Against the true distributions, which are known here, {_joined(words)}." if words else ""
 
 
 def _counted(verdicts: Sequence[Verdict], floor: float | None) -> str:
