@@ -23,6 +23,7 @@ from hardlabels.runs.archive import FILES
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.published_runs import PublishedRuns, write_if_changed
 from hardlabels.runs.reading import read_config, read_json
+from hardlabels.runs.spelling import read_pair_array
 from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
 from hardlabels.runs.studies.study import Study
 from hardlabels.runs.writing import StorageError
@@ -75,7 +76,7 @@ def publish(configs: list[DictConfig]) -> Path:
     for study in studies:
         pairs = PurePosixPath("studies", study.name, "diagnostics")
         for file in _probed(outputs / pairs):
-            content = with_short_lists(cleaned(file)) if compact and file.suffix == ".json" else cleaned(file)
+            content = _compact_pairs(file) if compact else cleaned(file)
             if archive and file.suffix == ".json":
                 write_if_changed(into / pairs / f"{file.name}.xz", lzma.compress(content))
             else:
@@ -127,6 +128,29 @@ def _content(path: Path, name: str, digits: int | None, compact: bool, archived:
             arrays = compact_predictions(arrays) if name == "predictions.npz" else compact_arrays(arrays)
         return _npz(arrays, compress=not archived)
     return with_short_lists(cleaned(path / name)) if compact and name.startswith("diagnostics/") else cleaned(path / name)
+
+
+def _compact_pairs(file: Path) -> bytes:
+    """What a probe says of pairs of runs: with short lists; of its arrays, examples alone."""
+    return with_short_lists(cleaned(file)) if file.suffix == ".json" else _npz(example_arrays(read_arrays(file)))
+
+
+def example_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays of the first pair of seeds of every two cells that differ from it in their seeds only, as float16.
+
+    A picture shows one pair of seeds, and each has copies of the images that it shows.
+
+    >>> first, second = (f"d/r/sls/K=5/seed=0|d/r/sls/K=5/seed={seed}|map" for seed in (1, 2))
+    >>> list(example_arrays({second: np.ones(2), first: np.ones(2)})) == [first]
+    True
+    """
+    first: dict[tuple[PurePosixPath, PurePosixPath], tuple[str, str]] = {}
+    kept = {}
+    for text in sorted(arrays):
+        a, b, _ = read_pair_array(text)
+        if first.setdefault((PurePosixPath(a).parent, PurePosixPath(b).parent), (a, b)) == (a, b):
+            kept[text] = arrays[text]
+    return compact_arrays(kept)
 
 
 def cleaned(file: Path) -> bytes:

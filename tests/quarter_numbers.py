@@ -5,8 +5,12 @@
 
 import csv
 import io
+import json
+import lzma
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
+from typing import Any
 
 import numpy as np
 import yaml
@@ -17,6 +21,7 @@ from tests.numbers import ONES, Statement, says
 from tests.registered_numbers import ROOT, Key, Registered, primary_lines, read_files
 
 PAPER = yaml.safe_load((ROOT / "hardlabels/reporting/published.yaml").read_text())
+FIGURES = PAPER["figures"]
 RECIPE, HARD = "quarter", ("sls", "multipass")
 STUDY = Registered(
     "quarter",
@@ -102,6 +107,75 @@ def window(method: str, k: str, first: int, behind: int) -> np.ndarray:
     return (curves(method, k) - curves("soft", k))[:, first:behind].mean(1)
 
 
+# ---- probes: the seeds whose checkpoints were there ----
+
+
+def probed(probe: str, at: str) -> dict[Key, dict[str, Any]]:
+    """The values of a probe by run, at a checkpoint."""
+    file = f"diagnostics/{probe}{',checkpoint=last' if at == 'last' else ''}.json"
+    return {key: json.loads(content)["values"] for key, content in read_files(STUDY.folder, file).items()}
+
+
+def probe_values(probe: str, at: str, quantity: str, method: str, k: str) -> np.ndarray:
+    """(seeds,) of a method, by seed."""
+    found = probed(probe, at)
+    return np.array([found[key][quantity] for key in sorted(found) if key[1:3] == (method, k)])
+
+
+CURVATURE = ("full/lambda_max", "full/trace", "high_disagreement/lambda_max", "high_disagreement/trace")
+
+
+def curvature_table() -> list[str]:
+    """Largest eigenvalue and trace, all and most disputed items, at both checkpoints; in brackets the seeds below soft labels."""
+    lines = []
+    for k in ("5", "all"):
+        for method in ("soft", *HARD):
+            cells = [f"`{method}`", k]
+            for at in CHECKPOINTS:
+                for quantity in CURVATURE:
+                    mine, soft = (probe_values("hessian", at, quantity, one, k) for one in (method, "soft"))
+                    below = "" if method == "soft" else f" ({(mine < soft).sum()})"
+                    cells.append(f"{mine.mean():,.0f}{below}")
+            lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def auroc_table() -> list[str]:
+    """AUROC of two detectors, at both checkpoints; in brackets the seeds above soft labels."""
+    lines = []
+    for k in ("5", "all"):
+        for method in ("soft", *HARD):
+            cells = [f"`{method}`", k]
+            for at in CHECKPOINTS:
+                for outliers, detector in product(("svhn", "cifar100"), ("energy", "msp")):
+                    quantity = f"{outliers}/{detector}/auroc"
+                    mine, soft = (probe_values("ood", at, quantity, one, k) for one in (method, "soft"))
+                    cells.append(f"{mine.mean():.3f}" + ("" if method == "soft" else f" ({(mine > soft).sum()})"))
+            lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+@cache
+def pairs(probe: str, at: str) -> list[tuple[Key, Key, dict[str, Any]]]:
+    """Pairs of runs and what a probe says of them."""
+    file = STUDY.folder / f"studies/quarter/diagnostics/{probe}{',checkpoint=last' if at == 'last' else ''}.json.xz"
+    found = []
+    for entry in json.loads(lzma.decompress(file.read_bytes()))["pairs"]:
+        one, other = ((RECIPE, m, k[2:], int(seed[5:])) for m, k, seed in (entry[side].split("/")[-3:] for side in "ab"))
+        found.append((one, other, entry["values"]))
+    return found
+
+
+def pair_mean(probe: str, at: str, quantity: str, a: str, b: str, k: str, same_seed: bool = False) -> float:
+    """Mean over the pairs of two methods at one K."""
+    values = [
+        values[quantity]
+        for one, other, values in pairs(probe, at)
+        if {one[1], other[1]} == {a, b} and one[2] == other[2] == k and (one[3] == other[3]) == same_seed
+    ]
+    return float(np.mean(values))
+
+
 def statements() -> Iterator[Statement]:
     """The prose, but for what it says of the probes."""
     seeds = STUDY.whole(RECIPE)
@@ -160,6 +234,33 @@ def statements() -> Iterator[Statement]:
     yield says("differs by at most {:.3f}", np.ceil(1000 * max(apart)) / 1000)
 
 
+def probe_statements() -> Iterator[Statement]:
+    """The prose about the probes."""
+    seeds = sorted({key[3] for key in probed("hessian", "last")})
+    yield says("run on {} seeds ({} to {})", spelt(len(seeds)), seeds[0], seeds[-1])
+    yield says("With {} seeds no exact test", spelt(len(seeds)))
+    yield says("probes on more than {} seeds", spelt(len(seeds)))
+    interpolated, reestimated = "full/barrier_interpolated_bn", "full/barrier_reestimated_bn"
+    line = [pair_mean("barrier", "last", name, "sls", "soft", "all", True) for name in (interpolated, reestimated)]
+    yield says("the loss rises by {:.2f} nat", line[0])
+    yield says("the paper has {}", FIGURES["fig11_loss_barrier"]["mean_barrier_sls_soft"])
+    yield says("re-estimated on the way, {:.2f} are left", line[1])
+    controls = [pair_mean("barrier", "last", reestimated, method, method, "all") for method in ("sls", "soft")]
+    yield says("it is {:.2f} (SLS) and {:.2f} (soft labels)", *controls)
+    assert line[1] < min(controls)
+    alike = [pair_mean("cka", "last", "full/cka", method, method, "all") for method in (*HARD, "soft")]
+    yield says("is {:.3f} under SLS, {:.3f} under multipass and {:.3f} under soft labels", *alike)
+    maps = {k: [pair_mean("gradcam", "last", "full/correlation", m, m, k) for m in (*HARD, "soft")] for k in ("all", "5")}
+    yield says("(correlation {:.3f}, {:.3f} and {:.3f})", *maps["all"])
+    yield says("under SLS ({:.3f}, {:.3f} and {:.3f})", *maps["5"])
+    settings = json.loads(next(iter(read_files(STUDY.folder, "diagnostics/ood.json").values())))["settings"]
+    yield says("({:,} images of each", settings["max_items"])
+    follows = np.mean([probe_values("gradient_variance", at, "full/spearman", "sls", "all").mean() for at in CHECKPOINTS])
+    published = FIGURES["fig7_gradient_variance"]["entropy_vs_last_layer_grad_variance_spearman"]["mean"]
+    yield says("a Spearman correlation of {:.2f} (published: {:.2f})", follows, published)
+    yield says("an item's {} votes", spelt(PASS))
+
+
 def readme_statements() -> Iterator[Statement]:
     """What the README says of it."""
     means = [-STUDY.gaps(RECIPE, m, k, at=at).mean() for m in HARD for k in ("5", "all") for at in CHECKPOINTS]
@@ -168,9 +269,13 @@ def readme_statements() -> Iterator[Statement]:
     yield says("{:.3f} in the quarter study", STUDY.gaps(RECIPE, "majority", "all").mean())
 
 
+TABLES = (table, temperature_table, primary_table, curvature_table, auroc_table)
+
+
 def spelt(number: int) -> str:
     return ONES[number - 3]
 
 
 if __name__ == "__main__":
-    print("\n".join([*table(), "", *temperature_table(), "", *primary_table()]))
+    for made in TABLES:
+        print("\n".join([*made(), ""]))

@@ -501,8 +501,8 @@ PAGES = {
     ),
     "docs/results/quarter.md": (
         None,
-        quarter_numbers.statements,
-        (quarter_numbers.table, quarter_numbers.temperature_table, quarter_numbers.primary_table),
+        lambda: [*quarter_numbers.statements(), *quarter_numbers.probe_statements()],
+        quarter_numbers.TABLES,
         ["a quarter of the paper's width"],
     ),
     "docs/results/images.md": (None, image_numbers.statements, (image_numbers.table, image_numbers.primary_table), ()),
