@@ -19,8 +19,8 @@ import yaml
 from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
-from hardlabels.publish import DIGITS
 from hardlabels.reporting.claims import CLAIMS
+from hardlabels.runs.compact import DIGITS
 from tests import image_numbers, quarter_numbers
 from tests.numbers import ONES, Statement, problems, says, section
 

@@ -12,9 +12,10 @@ from scipy.special import softmax
 
 from hardlabels.diagnose import main as diagnose
 from hardlabels.metrics import score
-from hardlabels.publish import STEP, compact_predictions, main
+from hardlabels.publish import main
 from hardlabels.runs.archive import FILES, unpacked
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.compact import STEP, compact_predictions
 from hardlabels.runs.derived import derived_numbers
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import read_records

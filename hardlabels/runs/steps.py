@@ -1,6 +1,6 @@
 """Rounded logits as whole numbers of steps.
 
-Compact records have logits that are multiples of 1/128 with the last class at 0, as float16 (:mod:`hardlabels.publish`). xz
+Compact records have logits that are multiples of 1/128 with the last class at 0, as float16 (:mod:`hardlabels.runs.compact`). xz
 makes little of these: a float's exponent and digits mix in every pair of bytes. Archives therefore hold whole numbers of steps,
 without the last class (:mod:`~hardlabels.runs.remainders`), and whoever reads an archive gets the arrays as they were, but for
 the sign of a logit of 0. Archives of earlier versions hold the steps themselves, all low bytes before all high bytes;

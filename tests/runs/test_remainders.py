@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hardlabels.errors import InputError
-from hardlabels.publish import compact_predictions
 from hardlabels.runs.archive import pack, read_members
+from hardlabels.runs.compact import compact_predictions
 from hardlabels.runs.remainders import EARLIER, PACKED, Remainders
 from hardlabels.runs.steps import from_steps
 
