@@ -11,7 +11,7 @@ import torch
 from torch.utils.data import Dataset
 
 from hardlabels.adapters.items import TARGET_COLUMNS, old_class, with_target
-from hardlabels.adapters.old_labels import MOST_CLASSES, disagreement
+from hardlabels.adapters.old_labels import MOST_CLASSES, NEARLY_ALL, disagreement
 from hardlabels.delivery import Delivery
 from hardlabels.delivery.base import checked_epoch
 from hardlabels.errors import InputError
@@ -171,12 +171,12 @@ class Delivered(Dataset[Any]):
             )
 
     def _compare_old_label(self, item: Any, number: int) -> None:
-        """Count with which label of its own an item comes; after the first pass, tell where these are not those of the votes."""
+        """Count with which label of its own an item comes; late in the first pass, tell where these are not the votes'."""
         table = self._shown.old_labels
         if table is None or self._shown.compared or (old := old_class(item, key=self.key)) is None or not 0 <= old < len(table):
             return
         table[int(self._majority[number]), old] += 1
-        if int(self._shown.reads) >= self._length:
+        if int(self._shown.reads) >= NEARLY_ALL * self._length:
             self._shown.compared.fill_(True)
             if (found := disagreement(table.numpy())) is not None:
                 hint = "than those of the votes, or in another order? Delivered(ids=..., classes=...) makes sure"

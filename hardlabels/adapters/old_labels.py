@@ -7,6 +7,8 @@ ENOUGH = 50
 """So many items must have been read before anything is said."""
 CLEAR = 0.05
 """A share of items: agreement that is not so much above that of chance is none."""
+NEARLY_ALL = 0.9
+"""A share of the items: it is told when so many were read. Workers that read at the same time lose a few counts, not a tenth."""
 MOST_CLASSES = 256  # a table of C x C is kept
 
 

@@ -61,7 +61,7 @@ def test_it_is_said_by_workers_too(capfd, monkeypatch):
     data = Delivered(as_tuples(VOTES.majority[ORDER]), deliver(VOTES, "sls", seed=0))
     for _ in data.epochs(1):
         assert len(list(DataLoader(data, batch_size=16, num_workers=2))) == 13
-    assert capfd.readouterr().err.count("as by chance") == 1
+    assert capfd.readouterr().err.count("as by chance") in (1, 2)  # once, or once by each of two that get there at the same time
 
 
 @pytest.mark.parametrize("labels", [np.zeros(N, dtype=int), VOTES.majority + C, VOTES.majority[:, None].astype(float) + 0.0])
