@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import t
 
 from hardlabels.reporting.claims.claim import Verdict
 from hardlabels.reporting.claims.status import EPOCHS, STATUSES
@@ -15,6 +14,7 @@ from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records
 from hardlabels.runs.spelling import write_votes
+from hardlabels.statistics.summaries import mean_sd, t_half_width
 
 BASE, SCALE = "soft", "majority"
 CONTROL = "shuffled_sls"
@@ -64,11 +64,8 @@ def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float
     >>> [round(number, 3) for number in interval([1.0, 2.0, 3.0])]
     [2.0, -0.484, 4.484]
     """
-    x = np.asarray(values, dtype=np.float64)
-    mean = float(x.mean())
-    if len(x) < 2:
-        return mean, mean, mean
-    half = float(t.ppf((1 + level) / 2, len(x) - 1) * x.std(ddof=1) / np.sqrt(len(x)))
+    mean, sd = mean_sd(values)
+    half = float(t_half_width(sd, len(values), level))
     return mean, mean - half, mean + half
 
 

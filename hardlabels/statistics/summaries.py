@@ -1,9 +1,10 @@
-"""One number per seed, summed up. One owner of mean and SD over seeds."""
+"""One number per seed, summed up. One owner of mean and SD over seeds, and of the t interval of such a mean."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import t
 
 from hardlabels.errors import InputError
 from hardlabels.statistics.paired import Seeded, by_seed
@@ -36,6 +37,21 @@ def mean_sd(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
     """
     x = np.asarray(values, dtype=float)
     return float(x.mean()) if len(x) else float("nan"), float(x.std(ddof=1)) if len(x) > 1 else float("nan")
+
+
+def t_half_width(sd: float | np.ndarray, n: int | np.ndarray, level: float = 0.95) -> np.ndarray:
+    r"""Half of the t interval of a mean, :math:`t_{(1 + level)/2,\, n - 1} \cdot SD / \sqrt n`; 0 for one value, which has none.
+
+    Args:
+        sd: the sample's standard deviation of n values; of any shape.
+        n: how many values; of the same shape, or one number.
+        level: of the interval.
+
+    >>> t_half_width(np.array([1.0, 2.0]), 3).round(3).tolist(), float(t_half_width(float("nan"), 1))
+    ([2.484, 4.968], 0.0)
+    """
+    n = np.asarray(n)
+    return np.where(n > 1, t.ppf((1 + level) / 2, np.maximum(n - 1, 1)) * sd / np.sqrt(n), 0.0)
 
 
 def summarise(values: Seeded, name: str = "values") -> Summary:

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
-from scipy.stats import t
 
 from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.data_sets.panels import leftmost, lowest, missing_from, panels
@@ -16,6 +14,7 @@ from hardlabels.reporting.figures.style import colour, count_word, label, legend
 from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.records import Records
 from hardlabels.runs.spelling import ALL, write_votes
+from hardlabels.statistics.summaries import t_half_width
 
 METRIC = "soft_nll"
 
@@ -29,9 +28,8 @@ def prepare_few_votes(groups: Mapping[str, Records]) -> pd.DataFrame:
         if (rows["K"] != ALL).any():
             parts.append(rows.assign(data=name))
     found = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*COLUMNS, "data"])
-    seeds = found["n"].to_numpy(dtype=float)
-    spread = found["sd"].to_numpy(dtype=float)  # 0 for one seed: no bar
-    return found.assign(half=t.ppf(0.975, np.maximum(seeds - 1, 1)) * spread / np.sqrt(seeds))
+    seeds, spread = (found[name].to_numpy(dtype=float) for name in ("n", "sd"))
+    return found.assign(half=t_half_width(spread, seeds))
 
 
 @styled

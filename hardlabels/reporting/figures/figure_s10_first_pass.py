@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
-from scipy.stats import t
 
 from hardlabels.delivery.base import FEWEST_VOTES
 from hardlabels.reporting.figures.figure import Figure
@@ -17,6 +16,7 @@ from hardlabels.runs.cell import Cell
 from hardlabels.runs.records import Records
 from hardlabels.runs.spelling import write_votes
 from hardlabels.statistics.first_pass import differences_by_pass
+from hardlabels.statistics.summaries import t_half_width
 
 FRESH, METHOD = "sls", "multipass"
 METHODS = ("soft", "sls", "multipass", "stratified_sls")
@@ -81,7 +81,7 @@ def draw_first_pass(numbers: list[Lead]) -> Canvas:
             epochs = min(lead.differences.shape[1], SHOWN_PASSES * k)
             x, rows = np.arange(1, epochs + 1), lead.differences[:, :epochs]
             mean, sd = np.array([mean_and_bar(column) for column in rows.T]).T
-            half = t.ppf(0.975, max(len(rows) - 1, 1)) * sd / np.sqrt(len(rows))
+            half = t_half_width(sd, len(rows))
             later = slice(k, None)  # in pass 1 of a hard problem curves jump: they may leave the picture
             lowest, highest = min(lowest, (mean - half)[later].min()), max(highest, (mean + half)[later].max())
             axis.plot(x, mean, color=colour(lead.method), label=f"{label(lead.method)}, K votes")

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
-from scipy.stats import t
 
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, count_word, label, legend_below, loss_limits, styled
@@ -14,6 +13,7 @@ from hardlabels.reporting.selection import MONITORED, SELECTED_APART, curves
 from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.runs.records import Records
 from hardlabels.runs.spelling import write_votes
+from hardlabels.statistics.summaries import mean_sd, t_half_width
 
 REFERENCE = "soft"
 METHODS = ("sls", "multipass", "stratified_sls")
@@ -99,10 +99,9 @@ def _draw_curve(axis: Axes, method: str, rows: np.ndarray, selected: np.ndarray,
 
 
 def _mean_and_interval(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean over seeds and half of the 95 % t interval, by epoch; an interval needs two seeds."""
-    n = len(rows)
-    half = t.ppf(0.975, n - 1) * rows.std(0, ddof=1) / np.sqrt(n) if n > 1 else np.zeros(rows.shape[1])
-    return rows.mean(0), half
+    """Mean over seeds and half of its 95 % t interval, by epoch."""
+    mean, sd = np.array([mean_sd(column) for column in rows.T]).T
+    return mean, t_half_width(sd, len(rows))
 
 
 def lead_over_time(records: Records) -> Figure:
