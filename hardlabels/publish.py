@@ -19,7 +19,8 @@ from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError
 from hardlabels.runs.archive import FILES
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.compact import DIGITS, compact_arrays, compact_predictions, example_arrays, rounded, with_short_lists
+from hardlabels.runs.compact import DIGITS, compact_arrays, compact_predictions, drawn, example_arrays, rounded, with_short_lists
+from hardlabels.runs.derived import DERIVED, derived_file
 from hardlabels.runs.published_runs import PublishedRuns, write_if_changed
 from hardlabels.runs.reading import read_config, read_json
 from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
@@ -30,6 +31,9 @@ from hardlabels.votes.arrays import read_arrays
 
 SAME = ("fingerprint.json", "result.json")
 """A run that has these is the published one."""
+
+HISTORY, PREDICTIONS = "history.csv", "predictions.npz"
+"""Nine tenths of the bytes of a run's records. What shows single items needs it; scores do without, by ``derived.json``."""
 
 PLACES = {"outputs": "outputs", "data.root": None}
 """Settings that name a folder of this machine, and what stands there for everybody."""
@@ -44,10 +48,8 @@ def publish(configs: list[DictConfig]) -> Path:
     Args:
         configs: ``conf/publish.yaml``, composed once for each study.
     """
-    outputs, into, archive, compact = Path(configs[0].outputs), _into(configs[0]), configs[0].archive, configs[0].compact
-    for name, value in (("archive", archive), ("compact", compact)):
-        if not isinstance(value, bool):
-            raise InputError(f"{name} must be true or false, got {value!r}")
+    outputs, into = Path(configs[0].outputs), _into(configs[0])
+    archive, compact, brief = (_switch(configs[0], name) for name in ("archive", "compact", "brief"))
     studies = [Study.from_config(cfg.study) for cfg in configs]
     for study in studies:
         refuse_unknown(study, [outputs])
@@ -60,8 +62,8 @@ def publish(configs: list[DictConfig]) -> Path:
     added: list[tuple[PublishedRuns, dict[str, bytes]]] = []
     for (data, recipe), cells in groups.items():
         published = PublishedRuns.open(into, data, recipe, archive)
-        digits = DIGITS if archive or compact else None
-        new = [additions(cell, folders[cell], published, digits, compact) for cell in cells]
+        digits = DIGITS if archive or compact or brief else None
+        new = [additions(cell, folders[cell], published, digits, compact, brief) for cell in cells]
         added.append((published, {name: content for files in new for name, content in files.items()}))
     for published, files in added:
         published.add(files)
@@ -81,7 +83,12 @@ def publish(configs: list[DictConfig]) -> Path:
 
 
 def additions(
-    cell: Cell, path: Path, published: PublishedRuns, digits: int | None = None, compact: bool = False
+    cell: Cell,
+    path: Path,
+    published: PublishedRuns,
+    digits: int | None = None,
+    compact: bool = False,
+    brief: bool = False,
 ) -> dict[str, bytes]:
     """The files of a run that are to be published and are not yet, by their name below data set and recipe; ``done`` last.
 
@@ -91,6 +98,8 @@ def additions(
         published: where it goes.
         digits: of ``history.csv``; None keeps the file.
         compact: whether saved logits are rounded.
+        brief: whether ``derived.json`` stands for ``predictions.npz``, and ``history.csv`` has the columns of soft NLL only. A
+            run that is published so gets what it lacks when it is asked for.
 
     Raises:
         InputError: another run is published as this cell.
@@ -98,26 +107,32 @@ def additions(
     head = PurePosixPath(*cell.folder.parts[2:])
     names = [f"diagnostics/{file.name}" for file in _probed(path / "diagnostics")]
     if published.get(f"{head}/done") is None:
-        names = [*FILES[:-1], *names, FILES[-1]]
+        files = [DERIVED if name == PREDICTIONS and brief else name for name in FILES]
+        names = [*files[:-1], *names, files[-1]]
     else:
+        if not brief and published.get(f"{head}/{PREDICTIONS}") is None:
+            names += [PREDICTIONS, HISTORY]
         for name in SAME:
             if published.get(f"{head}/{name}") != cleaned(path / name):
                 raise InputError(
                     f"{cell.folder} is published in {published.path} with another {name} than in {path}: "
                     "publish into another folder, or remove the published one"
                 )
-    found = {f"{head}/{name}": _content(path, name, digits, compact, archived=published.members is not None) for name in names}
+    archived = published.members is not None
+    found = {f"{head}/{name}": _content(path, name, digits, compact, brief, archived) for name in names}
     return {name: content for name, content in found.items() if published.get(name) != content}
 
 
-def _content(path: Path, name: str, digits: int | None, compact: bool, archived: bool) -> bytes:
+def _content(path: Path, name: str, digits: int | None, compact: bool, brief: bool, archived: bool) -> bytes:
     """A run's file as it is published. In an archive arrays are not compressed: it does that itself, across files."""
-    if name == "history.csv" and digits is not None:
-        return rounded(cleaned(path / name).decode(), digits).encode()
+    if name == DERIVED:
+        return derived_file(read_json(path / "result.json"), path / PREDICTIONS)
+    if name == HISTORY and digits is not None:
+        return rounded(cleaned(path / name).decode(), digits, drawn if brief else None).encode()
     if name.endswith(".npz") and (archived or compact):
         arrays = read_arrays(path / name)
         if compact:
-            arrays = compact_predictions(arrays) if name == "predictions.npz" else compact_arrays(arrays)
+            arrays = compact_predictions(arrays) if name == PREDICTIONS else compact_arrays(arrays)
         return _npz(arrays, compress=not archived)
     return with_short_lists(cleaned(path / name)) if compact and name.startswith("diagnostics/") else cleaned(path / name)
 
@@ -187,6 +202,13 @@ def _npz(arrays: Mapping[str, np.ndarray], compress: bool = True) -> bytes:
     out = io.BytesIO()
     (np.savez_compressed if compress else np.savez)(out, **arrays)  # type: ignore[arg-type]
     return out.getvalue()
+
+
+def _switch(cfg: DictConfig, name: str) -> bool:
+    value = cfg[name]
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be true or false, got {value!r}")
+    return value
 
 
 def _into(cfg: DictConfig) -> Path:

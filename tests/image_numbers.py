@@ -9,13 +9,16 @@ import json
 from collections.abc import Iterator
 from itertools import product
 
+import numpy as np
 import yaml
 
 from tests.numbers import Statement, says
-from tests.registered_numbers import ROOT, Registered, primary_lines
+from tests.registered_numbers import ROOT, Registered, primary_lines, read_files
 
+HARD = ("sls", "multipass")
 REGIMES = {"image_head_early": "early", "image_head_long": "memorised"}
 STUDY = Registered("images", [*product(("soft", "sls", "multipass"), ("5", "all")), ("majority", "all")])
+EPOCHS = {"best": "selected", "last": "last"}
 LEAST = 8
 """Whole seeds; fewer are not analysed, as was written down."""
 
@@ -35,36 +38,140 @@ def primary_table() -> list[str]:
     return [line for recipe in analysed() for line in primary_lines(STUDY.folder / f"report/cifar10h_{recipe}")]
 
 
-def primary_rows(recipe: str) -> list[dict[str, str]]:
-    """The primary outcomes of the committed report, for machines."""
-    return list(csv.DictReader(io.StringIO((STUDY.folder / f"report/cifar10h_{recipe}/primary.csv").read_text())))
+def primary_rows(recipe: str, look: str = "report") -> list[dict[str, str]]:
+    """The primary outcomes for machines: of the committed report, of the first look, or of the seeds that it had not seen."""
+    return list(csv.DictReader(io.StringIO((STUDY.folder / look / f"cifar10h_{recipe}/primary.csv").read_text())))
 
 
-def judged(recipe: str, claim: str) -> tuple[str, str]:
-    """What the primary analysis and the claim say of majority labels after a temperature, at the selected epoch."""
-    [outcome] = [
-        row["status"]
-        for row in primary_rows(recipe)
-        if (row["method"], row["claim"], row["checkpoint"]) == ("majority", "same", "selected epoch")
-    ]
-    verdicts = json.loads((STUDY.folder / "report/verdicts.json").read_text())
-    [status] = [one["best"]["status"] for one in verdicts if (one["recipe"], one["claim"]) == (recipe, claim)]
-    return outcome, status
+OUTCOME = ("quantity", "claim", "K", "method", "checkpoint")
+LOOKS = {"first look": "looks/first", "unseen seeds": "looks/unseen", "all seeds": "report"}
+
+
+def looks_table() -> list[str]:
+    """The outcomes whose status is not the same in the first look, on the unseen seeds and on all of them."""
+    lines = []
+    for recipe, word in REGIMES.items():
+        looks = [{tuple(row[name] for name in OUTCOME): row for row in primary_rows(recipe, look)} for look in LOOKS.values()]
+        for key in looks[0]:
+            rows = [look[key] for look in looks]
+            if len({row["status"] for row in rows}) > 1:
+                said = [f"{float(row['difference']):+.4f} {row['status']}".replace("-", "−") for row in rows]
+                lines.append("| " + " | ".join([word, *key, *said]) + " |")
+    return lines
+
+
+SWEEP = ("sls", "multipass", "deterministic_control", "stratified_sls", "majority")
+BUDGETS = ("1", "2", "5", "10", "25", "50", "all")
+OTHERS = ("shuffled_sls", "label_smoothing", "mixup", "sls,hold=5", "sls,hold=10", "sls,hold=50")
+
+
+def sweep_table() -> list[str]:
+    """Soft NLL minus that of soft labels by method and K: a line for each regime, checkpoint and method."""
+    lines = []
+    for recipe, word in REGIMES.items():
+        for at, epoch in EPOCHS.items():
+            soft = [f"{STUDY.values(recipe, 'soft', k, at=at).mean():.3f}" for k in BUDGETS]
+            lines.append("| " + " | ".join([word, epoch, "`soft`, its soft NLL", *soft]) + " |")
+            for method in SWEEP:
+                cells = [STUDY.gap(recipe, method, k, at) for k in BUDGETS]
+                lines.append("| " + " | ".join([word, epoch, f"`{method}`", *cells]) + " |")
+    return lines
+
+
+def others_table() -> list[str]:
+    """The other methods with all votes: soft NLL minus that of soft labels, accuracy, entropy correlation."""
+    lines = []
+    for recipe, word in REGIMES.items():
+        for method in OTHERS:
+            cells = [word, f"`{method}`"]
+            for at in EPOCHS:
+                metrics = [f"{STUDY.values(recipe, method, 'all', metric, at).mean():.3f}" for metric in ("hard_acc", "ent_corr")]
+                cells += [STUDY.gap(recipe, method, "all", at), *metrics]
+            lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def curvature_table() -> list[str]:
+    """Largest eigenvalue and trace, by regime."""
+    return [line for recipe, word in REGIMES.items() for line in STUDY.curvature_table(recipe, word, form="{:.1f}")]
+
+
+def auroc_table() -> list[str]:
+    """Outlier detection, by regime."""
+    return [line for recipe, word in REGIMES.items() for line in STUDY.auroc_table(recipe, word)]
 
 
 def statements() -> Iterator[Statement]:
     """The prose; what it says of single differences stands in the tables."""
-    early, paper = "image_head_early", yaml.safe_load((ROOT / "hardlabels/reporting/published.yaml").read_text())
+    early, late = REGIMES
+    paper = yaml.safe_load((ROOT / "hardlabels/reporting/published.yaml").read_text())
     nll, accuracy = (column[0] for column in paper["table3_hard_family"]["soft"][:2])
     mine = [STUDY.values(early, "soft", "all", metric).mean() for metric in ("hard_acc", "soft_nll")]
     yield says("accuracy {:.3f} and soft NLL {:.3f} (the paper's ResNet-18: {:.3f} and {:.3f})", *mine, accuracy, nll)
-    yield says("{} runs are published", len(STUDY.results))
-    assert judged("image_head_long", "soft-buys-calibration") == ("contradicted", "inconclusive")
-    for recipe in analysed():
-        rows = primary_rows(recipe)
-        assert all(row["status"] == row["status_narrow"] == row["status_wide"] for row in rows), "a status hangs on its margin"
-    for recipe, word in REGIMES.items():
-        yield says(f"the {word} regime has {{}} whole seeds", len(STUDY.whole(recipe)))
+    seeds = {len(STUDY.whole(recipe)) for recipe in REGIMES}
+    yield says("All {:,} runs of the plan are published: {} seeds", len(STUDY.results), *seeds)
+    first = {recipe: int(primary_rows(recipe, LOOKS["first look"])[0]["n"]) for recipe in REGIMES}
+    yield says("{} runs had been published before", sum(len(STUDY.primary) * n for n in first.values()))
+    yield says("{} and {} seeds of the", *first.values())
+    yield says("unseen seeds alone, {} to {},", 10, 19)
+    assert {row["n"] for recipe in REGIMES for row in primary_rows(recipe, LOOKS["unseen seeds"])} == {"10"}
+
+    gaps = {(m, k, at): STUDY.gaps(late, m, k, at=at) for m in HARD for k in BUDGETS[1:] for at in EPOCHS}
+    assert all((gap < 0).all() for (_, _, at), gap in gaps.items() if at == "last")
+    assert all(gap.mean() > 0 for (_, _, at), gap in gaps.items() if at == "best")
+    assert {len(gap) for gap in gaps.values()} == {20}
+    yield says("in {} of {} seeds at every K from {} on", 20, 20, 2)
+    yield says("above soft labels on average at every K from {} on", 2)
+    few, full = ([-gaps[method, k, "last"].mean() for method in HARD] for k in ("5", "all"))
+    published = {method: paper["table1_sparse_soft_nll"][method]["nll"][0] for method in ("soft", *HARD)}
+    gains = [published["soft"] - published[method] for method in HARD]
+    assert all(mine > 5 * theirs for mine, theirs in zip(few, gains, strict=True))
+    yield says("{:.3f} nat for SLS and {:.3f} for multipass with K = 5 (published: {:.3f} and {:.3f})", *few, *gains)
+    yield says("{:.3f} and {:.3f} with all votes", *full)
+    yield says("which ends {:.3f} nat ahead", -STUDY.gaps(early, "multipass", "5", at="last").mean())
+    held = [f"sls,hold={epochs}" for epochs in (5, 10, 50)]
+    assert not any((STUDY.gaps(recipe, one, "all", at=at) < 0).any() for recipe in REGIMES for one in held for at in EPOCHS)
+    assert sorted(held, key=lambda one: STUDY.gaps(late, one, "all", at="last").mean()) == held
+    yield says("held for {}, {} or {} epochs", 5, 10, 50)
+    yield says("Holding labels for {} epochs", 50)
+    yield says("of {} epochs, two lines", 10)
+
+    hanging = {
+        recipe: [row for row in primary_rows(recipe) if len({row["status"], row["status_narrow"], row["status_wide"]}) > 1]
+        for recipe in REGIMES
+    }
+    assert hanging[late] == []
+    assert {(row["claim"], row["K"], row["checkpoint"], row["status_wide"]) for row in hanging[early]} == {
+        ("same", "all", "last epoch", "supported")
+    }
+    yield says("of the early regime {} do", len(hanging[early]))
+    for line in looks_table():
+        assert not line.endswith("supported |")
+
+    yield says("Probed were seeds {} to {} of the primary cells. With {} seeds", 0, 4, "five")
+    assert {key[3] for key in STUDY.probed("hessian", "last")} == set(range(5))
+    for recipe, method, k, quantity in product(REGIMES, HARD, ("5", "all"), ("full/lambda_max", "full/trace")):
+        hard, soft = (STUDY.probe_values(recipe, "hessian", "last", quantity, one, k) for one in (method, "soft"))
+        assert (hard < soft).all()
+    barrier = "full/barrier_interpolated_bn"
+    line, between = [], []
+    for recipe, at, k in product(REGIMES, EPOCHS, ("5", "all")):
+        line.append(STUDY.pair_values(recipe, "barrier", at, barrier, "sls", "soft", k, same_seed=True).max())
+        between += [STUDY.pair_values(recipe, "barrier", at, barrier, one, one, k).mean() for one in ("sls", "soft")]
+    yield says("rises by more than {:.4f} nat", np.ceil(1e4 * max(line)) / 1e4)
+    yield says("({:.3f} to {:.3f} nat on average)", min(between), max(between))
+    [settings] = {
+        json.loads(content)["settings"]["max_items"] for content in read_files(STUDY.folder, "diagnostics/ood.json").values()
+    }
+    yield says("({:,} images of each", settings)
+    alike = [STUDY.pair_values(late, "cka", "last", "full/cka", one, one, "5").mean() for one in (*HARD, "soft")]
+    yield says("is {:.3f} under SLS, {:.3f} under multipass and {:.3f} under soft labels", *alike)
+    follows = [STUDY.probe_values(late, "gradient_variance", at, "full/spearman", "sls", "all").mean() for at in EPOCHS]
+    theirs = paper["figures"]["fig7_gradient_variance"]["entropy_vs_last_layer_grad_variance_spearman"]["mean"]
+    yield says("a Spearman correlation of {:.2f} (published: {:.2f})", np.mean(follows), theirs)
+    yield says("by all {} measures", "four")
+    yield says("probes of more than {} seeds", "five")
+    yield says("seeds {} to {} of the primary cells are published", 0, 4)
 
 
 def readme_statements() -> Iterator[Statement]:
@@ -78,5 +185,8 @@ def readme_statements() -> Iterator[Statement]:
     yield says("above ({} seeds: [frozen", len(STUDY.whole(recipe)))
 
 
+TABLES = (table, sweep_table, others_table, primary_table, looks_table, curvature_table, auroc_table)
+
 if __name__ == "__main__":
-    print("\n".join([*table(), "", *primary_table()]))
+    for made in TABLES:
+        print("\n".join([*made(), ""]))

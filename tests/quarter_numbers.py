@@ -6,11 +6,8 @@
 import csv
 import io
 import json
-import lzma
 from collections.abc import Iterator
 from functools import cache
-from itertools import product
-from typing import Any
 
 import numpy as np
 import yaml
@@ -110,70 +107,24 @@ def window(method: str, k: str, first: int, behind: int) -> np.ndarray:
 # ---- probes: the seeds whose checkpoints were there ----
 
 
-def probed(probe: str, at: str) -> dict[Key, dict[str, Any]]:
-    """The values of a probe by run, at a checkpoint."""
-    file = f"diagnostics/{probe}{',checkpoint=last' if at == 'last' else ''}.json"
-    return {key: json.loads(content)["values"] for key, content in read_files(STUDY.folder, file).items()}
-
-
 def probe_values(probe: str, at: str, quantity: str, method: str, k: str) -> np.ndarray:
     """(seeds,) of a method, by seed."""
-    found = probed(probe, at)
-    return np.array([found[key][quantity] for key in sorted(found) if key[1:3] == (method, k)])
-
-
-CURVATURE = ("full/lambda_max", "full/trace", "high_disagreement/lambda_max", "high_disagreement/trace")
+    return STUDY.probe_values(RECIPE, probe, at, quantity, method, k)
 
 
 def curvature_table() -> list[str]:
-    """Largest eigenvalue and trace, all and most disputed items, at both checkpoints; in brackets the seeds below soft labels."""
-    lines = []
-    for k in ("5", "all"):
-        for method in ("soft", *HARD):
-            cells = [f"`{method}`", k]
-            for at in CHECKPOINTS:
-                for quantity in CURVATURE:
-                    mine, soft = (probe_values("hessian", at, quantity, one, k) for one in (method, "soft"))
-                    below = "" if method == "soft" else f" ({(mine < soft).sum()})"
-                    cells.append(f"{mine.mean():,.0f}{below}")
-            lines.append("| " + " | ".join(cells) + " |")
-    return lines
+    """Largest eigenvalue and trace."""
+    return STUDY.curvature_table(RECIPE)
 
 
 def auroc_table() -> list[str]:
-    """AUROC of two detectors, at both checkpoints; in brackets the seeds above soft labels."""
-    lines = []
-    for k in ("5", "all"):
-        for method in ("soft", *HARD):
-            cells = [f"`{method}`", k]
-            for at in CHECKPOINTS:
-                for outliers, detector in product(("svhn", "cifar100"), ("energy", "msp")):
-                    quantity = f"{outliers}/{detector}/auroc"
-                    mine, soft = (probe_values("ood", at, quantity, one, k) for one in (method, "soft"))
-                    cells.append(f"{mine.mean():.3f}" + ("" if method == "soft" else f" ({(mine > soft).sum()})"))
-            lines.append("| " + " | ".join(cells) + " |")
-    return lines
-
-
-@cache
-def pairs(probe: str, at: str) -> list[tuple[Key, Key, dict[str, Any]]]:
-    """Pairs of runs and what a probe says of them."""
-    file = STUDY.folder / f"studies/quarter/diagnostics/{probe}{',checkpoint=last' if at == 'last' else ''}.json.xz"
-    found = []
-    for entry in json.loads(lzma.decompress(file.read_bytes()))["pairs"]:
-        one, other = ((RECIPE, m, k[2:], int(seed[5:])) for m, k, seed in (entry[side].split("/")[-3:] for side in "ab"))
-        found.append((one, other, entry["values"]))
-    return found
+    """Outlier detection."""
+    return STUDY.auroc_table(RECIPE)
 
 
 def pair_mean(probe: str, at: str, quantity: str, a: str, b: str, k: str, same_seed: bool = False) -> float:
     """Mean over the pairs of two methods at one K."""
-    values = [
-        values[quantity]
-        for one, other, values in pairs(probe, at)
-        if {one[1], other[1]} == {a, b} and one[2] == other[2] == k and (one[3] == other[3]) == same_seed
-    ]
-    return float(np.mean(values))
+    return float(STUDY.pair_values(RECIPE, probe, at, quantity, a, b, k, same_seed).mean())
 
 
 def statements() -> Iterator[Statement]:
@@ -236,7 +187,7 @@ def statements() -> Iterator[Statement]:
 
 def probe_statements() -> Iterator[Statement]:
     """The prose about the probes."""
-    seeds = sorted({key[3] for key in probed("hessian", "last")})
+    seeds = sorted({key[3] for key in STUDY.probed("hessian", "last")})
     yield says("run on {} seeds ({} to {})", spelt(len(seeds)), seeds[0], seeds[-1])
     yield says("With {} seeds no exact test", spelt(len(seeds)))
     yield says("probes on more than {} seeds", spelt(len(seeds)))

@@ -1,10 +1,12 @@
 """The numbers of a study whose primary outcomes were written down before its first run, recomputed from its committed records."""
 
 import json
+import lzma
 import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +64,26 @@ class Registered:
         seeds = {key[3] for key in self.results if key[0] == recipe}
         return sorted(seed for seed in seeds if all((recipe, *cell, seed) in self.results for cell in self.primary))
 
-    def values(self, recipe: str, method: str, k: str, metric: str = "soft_nll", at: str = "best") -> np.ndarray:
-        """A metric of the whole seeds, in their order."""
-        return np.array([self.results[recipe, method, k, seed][at]["full"][metric] for seed in self.whole(recipe)])
+    def seeds(self, recipe: str, method: str, k: str) -> list[int]:
+        """The whole seeds that have this cell: all of them where it is a primary one."""
+        return [seed for seed in self.whole(recipe) if (recipe, method, k, seed) in self.results]
+
+    def values(
+        self, recipe: str, method: str, k: str, metric: str = "soft_nll", at: str = "best", seeds: Sequence[int] | None = None
+    ) -> np.ndarray:
+        """A metric by seed: of the whole seeds that have this cell, or of those that are asked for."""
+        chosen = self.seeds(recipe, method, k) if seeds is None else seeds
+        return np.array([self.results[recipe, method, k, seed][at]["full"][metric] for seed in chosen])
 
     def gaps(self, recipe: str, method: str, k: str, metric: str = "soft_nll", at: str = "best") -> np.ndarray:
         """The same, minus that of soft labels of the same seed."""
-        return self.values(recipe, method, k, metric, at) - self.values(recipe, "soft", k, metric, at)
+        seeds = self.seeds(recipe, method, k)
+        return self.values(recipe, method, k, metric, at, seeds) - self.values(recipe, "soft", k, metric, at, seeds)
+
+    def gap(self, recipe: str, method: str, k: str, at: str = "best") -> str:
+        """For a table: the mean difference of soft NLL to soft labels, and the number of seeds below them."""
+        gaps = self.gaps(recipe, method, k, at=at)
+        return f"{gaps.mean():+.4f} ({(gaps < 0).sum()})".replace("-", "−")
 
     def table(self, recipe: str, *first: str) -> list[str]:
         """By K and method: soft NLL, its difference to soft labels, accuracy, entropy correlation, at both checkpoints.
@@ -81,12 +96,75 @@ class Registered:
         for method, k in sorted(self.primary, key=lambda cell: (cell[1], ORDER.index(cell[0]))):
             cells = [*first, f"`{method}`", k]
             for at in ("best", "last"):
-                gaps = self.gaps(recipe, method, k, at=at)
                 cells.append(f"{self.values(recipe, method, k, at=at).mean():.3f}")
-                cells.append("" if method == "soft" else f"{gaps.mean():+.4f} ({(gaps < 0).sum()})".replace("-", "−"))
+                cells.append("" if method == "soft" else self.gap(recipe, method, k, at))
                 cells += [f"{self.values(recipe, method, k, metric, at).mean():.3f}" for metric in ("hard_acc", "ent_corr")]
             lines.append("| " + " | ".join(cells) + " |")
         return lines
+
+    # ---- probes ----
+
+    def probed(self, probe: str, at: str) -> dict[Key, dict[str, Any]]:
+        """The values of a probe by run, at a checkpoint."""
+        file = f"diagnostics/{probe}{',checkpoint=last' if at == 'last' else ''}.json"
+        return {key: json.loads(content)["values"] for key, content in read_files(self.folder, file).items()}
+
+    def probe_values(self, recipe: str, probe: str, at: str, quantity: str, method: str, k: str) -> np.ndarray:
+        """(seeds,) of a method, by seed."""
+        found = self.probed(probe, at)
+        return np.array([found[key][quantity] for key in sorted(found) if key[:3] == (recipe, method, k)])
+
+    def curvature_table(self, recipe: str, *first: str, form: str = "{:,.0f}") -> list[str]:
+        """Largest eigenvalue and trace, all and most disputed items, both checkpoints; in brackets seeds below soft labels."""
+        return self._probe_table(recipe, "hessian", CURVATURE, form, below=True, first=first)
+
+    def auroc_table(self, recipe: str, *first: str) -> list[str]:
+        """AUROC of two detectors, at both checkpoints; in brackets the seeds above soft labels."""
+        return self._probe_table(recipe, "ood", AUROC, "{:.3f}", below=False, first=first)
+
+    def _probe_table(
+        self, recipe: str, probe: str, quantities: Sequence[str], form: str, below: bool, first: Sequence[str]
+    ) -> list[str]:
+        lines = []
+        for k, method in product(("5", "all"), ("soft", "sls", "multipass")):
+            cells = [*first, f"`{method}`", k]
+            for at, quantity in product(("best", "last"), quantities):
+                mine, soft = (self.probe_values(recipe, probe, at, quantity, one, k) for one in (method, "soft"))
+                agreeing = (mine < soft if below else mine > soft).sum()
+                cells.append(form.format(mine.mean()) + ("" if method == "soft" else f" ({agreeing})"))
+            lines.append("| " + " | ".join(cells) + " |")
+        return lines
+
+    def pair_values(
+        self, recipe: str, probe: str, at: str, quantity: str, a: str, b: str, k: str, same_seed: bool = False
+    ) -> np.ndarray:
+        """What a probe of pairs says of those of two methods at one K."""
+        file = self.folder / f"studies/{self.name}/diagnostics/{probe}{',checkpoint=last' if at == 'last' else ''}.json.xz"
+        return np.array(
+            [
+                values[quantity]
+                for one, other, values in read_pairs(file)
+                if {one[1], other[1]} == {a, b}
+                and one[0] == other[0] == recipe
+                and one[2] == other[2] == k
+                and (one[3] == other[3]) == same_seed
+            ]
+        )
+
+
+CURVATURE = ("full/lambda_max", "full/trace", "high_disagreement/lambda_max", "high_disagreement/trace")
+AUROC = tuple(f"{outliers}/{detector}/auroc" for outliers, detector in product(("svhn", "cifar100"), ("energy", "msp")))
+
+
+@cache
+def read_pairs(file: Path) -> list[tuple[Key, Key, dict[str, Any]]]:
+    """Pairs of runs and what a probe says of them."""
+    found = []
+    for entry in json.loads(lzma.decompress(file.read_bytes()))["pairs"]:
+        sides = (entry[side].split("/")[-4:] for side in "ab")
+        one, other = ((recipe, method, k[2:], int(seed[5:])) for recipe, method, k, seed in sides)
+        found.append((one, other, entry["values"]))
+    return found
 
 
 def primary_lines(report: Path) -> list[str]:

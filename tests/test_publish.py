@@ -96,6 +96,33 @@ def test_published_records_are_the_runs_and_hold_nothing_of_the_machine(outputs,
 
 
 @pytest.mark.parametrize("archive", [False, True])
+def test_runs_published_in_brief_keep_every_score(outputs, command, tmp_path, archive):
+    before, into = read_records([outputs]), tmp_path / "results"
+    arguments = [*STUDY, f"outputs={outputs}", f"into={into}", f"archive={archive}"]
+    code, out, err = command(main, *arguments, "brief=true")
+    assert (code, err) == (0, "")
+    assert "2 of 24 runs published, 2 of them now" in out
+    after = read_records([into])
+    assert "soft_nll_t" in set(after.table["name"])
+    assert sorted_table(after).equals(sorted_table(before))
+    for cell, path in after.folders.items():
+        assert {file.name for file in path.iterdir()} == {*FILES, "derived.json", "diagnostics"} - {"predictions.npz"}
+        history = FinishedRun(path).history
+        assert {"epoch", "train/loss", "evaluate/soft_nll"} <= history[0].keys()
+        assert "evaluate/hard_acc" not in history[0]
+        curve, exact = ([row["evaluate/soft_nll"] for row in one] for one in (history, FinishedRun(before.folders[cell]).history))
+        assert curve == pytest.approx(exact, rel=1e-4)
+
+    assert command(main, *arguments)[1].startswith("2 of 24 runs published, 0 of them now")  # asked for later, they are added
+    whole = read_records([into])
+    assert sorted_table(whole).equals(sorted_table(before))
+    for cell, path in whole.folders.items():
+        assert (FinishedRun(path).predictions["logits"] == FinishedRun(before.folders[cell]).predictions["logits"]).all()
+    command(main, *arguments, "brief=true")
+    assert all((path / "predictions.npz").is_file() for path in read_records([into]).folders.values())  # and never taken away
+
+
+@pytest.mark.parametrize("archive", [False, True])
 def test_new_runs_and_new_probes_are_added_and_a_changed_run_is_refused(outputs, command, tmp_path, archive):
     into = tmp_path / "results"
     arguments = [*STUDY, f"outputs={outputs}", f"into={into}", f"archive={archive}"]
@@ -126,6 +153,7 @@ def test_new_runs_and_new_probes_are_added_and_a_changed_run_is_refused(outputs,
         ([], "into"),
         (["into=outputs/copies"], "outside of outputs"),
         (["into=results", "archive=7"], "archive must be true or false"),
+        (["into=results", "brief=some"], "brief must be true or false"),
         (["into=results", "study=nothing"], "nothing"),
     ],
 )

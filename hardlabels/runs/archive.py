@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hardlabels.errors import InputError
+from hardlabels.runs.derived import DERIVED
 from hardlabels.runs.remainders import PLAIN, Remainders, plain_name
 from hardlabels.runs.steps import from_steps
 from hardlabels.runs.writing import write_atomically
@@ -27,7 +28,9 @@ from hardlabels.sources.download import cache_folder
 from hardlabels.votes.arrays import UNPACKED_BYTES, UNPACKED_RATIO, UNREADABLE_ZIP
 
 FILES = ("config.yaml", "fingerprint.json", "environment.json", "history.csv", "predictions.npz", "result.json", "done")
-"""What is published of a run, beside its probes' files: all but checkpoints. ``done`` comes last."""
+"""What is published of a run, beside its probes' files: all but checkpoints. ``done`` comes last.
+
+A run may also be published without its predictions: then ``derived.json`` has the scores that only these give."""
 
 ENDINGS = (".tar.xz", ".zip")
 """Of archives; the first one is what :func:`pack` writes."""
@@ -39,9 +42,8 @@ PADDING = 1 << 16
 """More empty bytes than a tar has behind its last file."""
 
 WORD = r"[A-Za-z0-9_+][A-Za-z0-9_.+,=-]*"  # never "..", never hidden, no separator of any system
-MEMBER = re.compile(
-    rf"{WORD}/K=(all|[0-9]+)/seed=[0-9]+/(({'|'.join(map(re.escape, FILES))})|diagnostics/{WORD}\.(json|npz))", re.ASCII
-)
+RECORD = "|".join(map(re.escape, (*FILES, DERIVED)))
+MEMBER = re.compile(rf"{WORD}/K=(all|[0-9]+)/seed=[0-9]+/(({RECORD})|diagnostics/{WORD}\.(json|npz))", re.ASCII)
 
 
 def archives(place: Path) -> Iterator[Path]:

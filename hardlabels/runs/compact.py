@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -19,18 +19,29 @@ STEP = 1 / 128
 """Compact records have logits in steps of this size."""
 
 
-def rounded(table: str, digits: int) -> str:
-    r"""A table of numbers with so many significant digits.
+def rounded(table: str, digits: int, wanted: Callable[[str], bool] | None = None) -> str:
+    r"""A table of numbers with so many significant digits, and of its columns those that are wanted.
 
     >>> rounded("epoch,loss\n0,0.12345678\n10,\n", 4)
     'epoch,loss\n0,0.1235\n10,\n'
     """
     header, *rows = csv.reader(io.StringIO(table))
+    kept = [at for at, name in enumerate(header) if wanted is None or wanted(name)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([f"{float(cell):.{digits}g}" if cell else "" for cell in row] for row in rows)
+    writer.writerow([header[at] for at in kept])
+    writer.writerows([f"{float(row[at]):.{digits}g}" if row[at] else "" for at in kept] for row in rows)
     return out.getvalue()
+
+
+def drawn(column: str) -> bool:
+    """Whether a report draws this column of ``history.csv``: soft NLL of any part and slice, and what is no metric of a part.
+
+    >>> [name for name in ("epoch", "train/loss", "select/soft_nll", "evaluate/hard_acc") if drawn(name)]
+    ['epoch', 'train/loss', 'select/soft_nll']
+    """
+    part, _, metric = column.partition("/")
+    return part not in ("select", "evaluate") or metric.split("/")[-1] == "soft_nll"
 
 
 def compact_predictions(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

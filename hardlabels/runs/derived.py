@@ -1,6 +1,7 @@
-"""Numbers that older records lack, computed from their predictions: ``soft_nll_t``, ``ece_votes``, ``prior``, ``oracle``.
+"""Numbers that ``result.json`` may lack, computed from predictions: ``soft_nll_t``, ``ece_votes``, ``prior``, ``oracle``.
 
-A run's ``result.json`` goes first: what it says is not computed again. Two things are less than a run itself would say:
+What ``result.json`` says is not computed again. A run that is published without its predictions has these numbers in
+``derived.json`` instead. Two things are less than a run itself would say:
 
 - ``prior`` is the class shares of the training votes. Older records do not have them; the shares of the evaluation items stand
   for them, which flatters the prior a little (they are the best constant prediction on exactly these items).
@@ -8,6 +9,7 @@ A run's ``result.json`` goes first: what it says is not computed again. Two thin
   are those of highest entropy, so that the slice is found again without the data.
 """
 
+import json
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +24,9 @@ from hardlabels.metrics.temperature import cross_fitted, fit_temperature
 from hardlabels.runs.quantity import REFERENCES, Quantity
 from hardlabels.votes import SLICES
 from hardlabels.votes.arrays import read_arrays
+
+DERIVED = "derived.json"
+"""Beside ``result.json``, in the records of a run that is published without its predictions."""
 
 LOGITS = {"best": "logits", "last": "logits_last"}
 DECIMALS = 10  # of an entropy: permuted votes are equally disputed, but their sums differ in the last digit
@@ -38,11 +43,14 @@ def derived_numbers(result: dict[str, Any], predictions: Path) -> Iterator[Numbe
 
     Args:
         result: its content.
-        predictions: ``predictions.npz``; nothing comes of a run that has none.
+        predictions: ``predictions.npz``; where there is none, they are read from ``derived.json`` beside it, if that is there.
     """
+    if not predictions.is_file():
+        yield from _read(predictions.with_name(DERIVED))
+        return
     lacking = [name for name in ("soft_nll_t", "ece_votes") if name not in result["last"].get("full", {})]
     references = [name for name in REFERENCES if name not in result]
-    if not predictions.is_file() or not (references or lacking):
+    if not (references or lacking):
         return
     saved = read_arrays(predictions)
     p = saved["p"].astype(np.float64)
@@ -57,6 +65,26 @@ def derived_numbers(result: dict[str, Any], predictions: Path) -> Iterator[Numbe
     for name in references:
         for part, metrics in found.get(name, {}).items():
             yield from ((part, "best", Quantity(metric, name).column, value) for metric, value in metrics.items())
+
+
+def derived_file(result: dict[str, Any], predictions: Path) -> bytes:
+    """The content of ``derived.json``: what :func:`derived_numbers` gives, by checkpoint, slice and name.
+
+    Args:
+        result: content of ``result.json``.
+        predictions: ``predictions.npz``, or where it would be.
+    """
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for part, checkpoint, name, value in derived_numbers(result, predictions):
+        found.setdefault(checkpoint, {}).setdefault(part, {})[name] = value
+    return (json.dumps(found, indent=1) + "\n").encode()
+
+
+def _read(file: Path) -> Iterator[Number]:
+    saved = json.loads(file.read_text()) if file.is_file() else {}
+    for checkpoint, parts in saved.items():
+        for part, numbers in parts.items():
+            yield from ((part, checkpoint, name, value) for name, value in numbers.items())
 
 
 @lru_cache(maxsize=32)

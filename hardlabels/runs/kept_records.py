@@ -20,7 +20,7 @@ def stamp_of(path: Path) -> str:
     with suppress(FileNotFoundError), os.scandir(path / "diagnostics") as entries:
         marks = sorted(f"{entry.name}:{(s := entry.stat()).st_mtime_ns}:{s.st_size}" for entry in entries)
     marks.append(f"numbers:{NUMBERS}")
-    for name in ("done", "result.json", "predictions.npz"):
+    for name in ("done", "result.json", "predictions.npz", "derived.json"):
         with suppress(FileNotFoundError):
             stat = (path / name).stat()
             marks.append(f"{name}:{stat.st_mtime_ns}:{stat.st_size}")

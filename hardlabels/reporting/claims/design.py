@@ -62,7 +62,7 @@ class Design:
             if path is not None and (path / "config.yaml").is_file():
                 run = FinishedRun(path)
                 recipe = run.cfg.get("recipe") or {}
-                return split_ratio(recipe.get("split", "paper"), recipe.get("train_items"), len(run.predictions["index"]))
+                return split_ratio(recipe.get("split", "paper"), recipe.get("train_items"), run.result["items"]["full"])
         return PAPER_RATIO
 
     @cached_property

@@ -18,7 +18,8 @@ RESAMPLES = 100
 """The ends are known to about a tenth of the interval's length."""
 
 NEEDS_DATA = (
-    "Intervals over votes are left out: they need the votes of the data set, which are not on this machine (HARDLABELS_DATA)."
+    "Intervals over votes are left out where what they need is not here: the votes of the data set (HARDLABELS_DATA), and the "
+    "predictions of every seed."
 )
 
 
