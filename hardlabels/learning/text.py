@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
+import torch
 from torch import Tensor, nn
 
 from hardlabels.learning.encoders import Prepared
@@ -18,6 +19,9 @@ from hardlabels.learning.mlp import MLP
 
 if TYPE_CHECKING:
     from hardlabels.sources.source import Source
+
+CHUNK = 8
+"""Texts that a processor encodes at once. Texts of like lengths go together, so that few tokens are padding."""
 
 
 class TextHead(MLP):
@@ -104,10 +108,17 @@ class TextFinetune(nn.Module):
     def features(self, tokens: Tensor) -> Tensor:
         """(B, parts, L) token ids to the penultimate features (B, 8 * width)."""
         flat = tokens.flatten(0, 1).long()
+        used = (flat != self.padding).long() * torch.arange(1, flat.shape[1] + 1, device=flat.device)
+        order = used.amax(-1).argsort(stable=True)  # by length
+        size = CHUNK if flat.device.type == "cpu" else len(flat)  # an accelerator rather computes padding than many small chunks
+        sentences = torch.cat([self._sentences(flat[rows]) for rows in order.split(size)])[order.argsort()]
+        return self.head.features(cast(Tensor, pair_features(sentences.view(*tokens.shape[:2], -1))))
+
+    def _sentences(self, flat: Tensor) -> Tensor:
+        """(N, L) token ids to embeddings (N, d). What is padding in all of them need not be computed."""
         mask = (flat != self.padding).long()
-        used = 1 + int(mask.any(0).nonzero().max())  # what is padding in the whole batch need not be computed
-        sentence = self.encoder({"input_ids": flat[:, :used], "attention_mask": mask[:, :used]})["sentence_embedding"]
-        return self.head.features(cast(Tensor, pair_features(sentence.view(*tokens.shape[:2], -1))))
+        used = 1 + int(mask.any(0).nonzero().max())
+        return self.encoder({"input_ids": flat[:, :used], "attention_mask": mask[:, :used]})["sentence_embedding"]
 
     def forward(self, tokens: Tensor) -> Tensor:
         """(B, parts, L) token ids to logits (B, C)."""

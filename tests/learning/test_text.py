@@ -7,7 +7,7 @@ import torch
 
 from hardlabels.errors import InputError
 from hardlabels.learning.encoders.sentences import DEFAULT, encoded, tokenised
-from hardlabels.learning.text import TextFinetune, TextHead
+from hardlabels.learning.text import CHUNK, TextFinetune, TextHead
 from hardlabels.runs.training.compose import make_network, prepare_source
 from hardlabels.sources.texts import text_source
 from hardlabels.votes import Votes
@@ -49,6 +49,8 @@ def test_logits_of_an_item_do_not_depend_on_the_others_of_its_batch(network, tok
         torch.testing.assert_close(network(tokens), alone, atol=1e-5, rtol=1e-4)
         padded = torch.nn.functional.pad(tokens, (0, 9), value=network.padding)
         torch.testing.assert_close(network(padded), alone, atol=1e-5, rtol=1e-4)
+        many = torch.arange(3 * CHUNK) * 2 % len(tokens)  # texts of all lengths, more than are encoded at once
+        torch.testing.assert_close(network(tokens[many]), alone[many], atol=1e-5, rtol=1e-4)
 
 
 @needs_encoder
