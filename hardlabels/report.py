@@ -102,19 +102,23 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
 
 
 def with_numbers(verdict: dict[str, Any]) -> dict[str, Any]:
-    """A verdict for ``verdicts.json``: comparisons without a single pair of runs are left out, since ``missing`` names them.
+    """A verdict for ``verdicts.json``, in six significant digits: seeds give no more, and committed reports are kept small.
 
-    >>> with_numbers({"best": {"comparisons": [{"label": "a", "n": 0}, {"label": "b", "n": 5}]}, "says": "a is below b"})
-    {'best': {'comparisons': [{'label': 'b', 'n': 5}]}, 'says': 'a is below b'}
+    Comparisons without a single pair of runs are left out, since ``missing`` names them.
+
+    >>> with_numbers({"best": {"comparisons": [{"label": "a", "n": 0}, {"label": "b", "n": 5, "p": 1 / 32 / 3}]}, "n": 5})
+    {'best': {'comparisons': [{'label': 'b', 'n': 5, 'p': 0.0104167}]}, 'n': 5}
     """
     return {
-        name: [row for row in entry if row["n"]]
-        if name == "comparisons"
-        else with_numbers(entry)
-        if isinstance(entry, dict)
-        else entry
+        name: [with_numbers(row) for row in entry if row["n"]] if name == "comparisons" else _with_six_digits(entry)
         for name, entry in verdict.items()
     }
+
+
+def _with_six_digits(entry: Any) -> Any:
+    if isinstance(entry, dict):
+        return with_numbers(entry)
+    return float(f"{entry:.6g}") if isinstance(entry, float) else entry
 
 
 def _report_name(study: DictConfig) -> str:

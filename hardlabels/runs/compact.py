@@ -4,16 +4,26 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 
+from hardlabels.metrics.collection import EVERY_METRIC
 from hardlabels.metrics.temperature import fit_temperature
+from hardlabels.runs.quantity import VIEWS, history_column
 from hardlabels.runs.spelling import read_pair_array
 
 DIGITS = 5
 """Significant digits of ``history.csv`` in compact records and archives: it is drawn, never computed with."""
+
+UNDRAWN = frozenset(
+    history_column(part, metric, view)
+    for part, view, metric in product(("select", "evaluate"), VIEWS, EVERY_METRIC)
+    if metric != "soft_nll"
+)
+"""Columns of ``history.csv`` that no report draws."""
 
 STEP = 1 / 128
 """Compact records have logits in steps of this size."""
@@ -40,8 +50,7 @@ def drawn(column: str) -> bool:
     >>> [name for name in ("epoch", "train/loss", "select/soft_nll", "evaluate/hard_acc") if drawn(name)]
     ['epoch', 'train/loss', 'select/soft_nll']
     """
-    part, _, metric = column.partition("/")
-    return part not in ("select", "evaluate") or metric.split("/")[-1] == "soft_nll"
+    return column not in UNDRAWN
 
 
 def compact_predictions(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
