@@ -80,15 +80,7 @@ def sweep_table() -> list[str]:
 
 def others_table() -> list[str]:
     """The other methods with all votes: soft NLL minus that of soft labels, accuracy, entropy correlation."""
-    lines = []
-    for recipe, word in REGIMES.items():
-        for method in OTHERS:
-            cells = [word, f"`{method}`"]
-            for at in EPOCHS:
-                metrics = [f"{STUDY.values(recipe, method, 'all', metric, at).mean():.3f}" for metric in ("hard_acc", "ent_corr")]
-                cells += [STUDY.gap(recipe, method, "all", at), *metrics]
-            lines.append("| " + " | ".join(cells) + " |")
-    return lines
+    return [STUDY.line(recipe, method, "all", word, f"`{method}`") for recipe, word in REGIMES.items() for method in OTHERS]
 
 
 def curvature_table() -> list[str]:

@@ -75,15 +75,31 @@ class Registered:
         chosen = self.seeds(recipe, method, k) if seeds is None else seeds
         return np.array([self.results[recipe, method, k, seed][at]["full"][metric] for seed in chosen])
 
-    def gaps(self, recipe: str, method: str, k: str, metric: str = "soft_nll", at: str = "best") -> np.ndarray:
+    def gaps(
+        self, recipe: str, method: str, k: str, metric: str = "soft_nll", at: str = "best", seeds: Sequence[int] | None = None
+    ) -> np.ndarray:
         """The same, minus that of soft labels of the same seed."""
-        seeds = self.seeds(recipe, method, k)
-        return self.values(recipe, method, k, metric, at, seeds) - self.values(recipe, "soft", k, metric, at, seeds)
+        chosen = self.seeds(recipe, method, k) if seeds is None else seeds
+        return self.values(recipe, method, k, metric, at, chosen) - self.values(recipe, "soft", k, metric, at, chosen)
 
-    def gap(self, recipe: str, method: str, k: str, at: str = "best") -> str:
+    def gap(self, recipe: str, method: str, k: str, at: str = "best", seeds: Sequence[int] | None = None) -> str:
         """For a table: the mean difference of soft NLL to soft labels, and the number of seeds below them."""
-        gaps = self.gaps(recipe, method, k, at=at)
+        gaps = self.gaps(recipe, method, k, at=at, seeds=seeds)
         return f"{gaps.mean():+.4f} ({(gaps < 0).sum()})".replace("-", "−")
+
+    def line(self, recipe: str, method: str, k: str, *first: str, seeds: Sequence[int] | None = None) -> str:
+        """Of a table: soft NLL minus that of soft labels, accuracy and entropy correlation, at both checkpoints.
+
+        Args:
+            recipe, method, k: the cell.
+            first: of the line.
+            seeds: None for the whole seeds that have the cell.
+        """
+        cells = list(first)
+        for at in ("best", "last"):
+            metrics = [self.values(recipe, method, k, metric, at, seeds).mean() for metric in ("hard_acc", "ent_corr")]
+            cells += [self.gap(recipe, method, k, at, seeds), *(f"{value:.3f}" for value in metrics)]
+        return "| " + " | ".join(cells) + " |"
 
     def table(self, recipe: str, *first: str) -> list[str]:
         """By K and method: soft NLL, its difference to soft labels, accuracy, entropy correlation, at both checkpoints.
