@@ -52,7 +52,8 @@ class ImageEncoder(nn.Module):
         """The name of the last layer whose output is a map (B, d, h, w) of the d features; for Grad-CAM.
 
         Raises:
-            InputError: the encoder has no such layer: its features come from tokens, or from two networks side by side.
+            InputError: the encoder has no such layer: its features come from tokens, from two networks side by side, or from
+                layers behind the average over the image.
         """
         found: list[str] = []
         calls: Counter[str] = Counter()
@@ -76,7 +77,9 @@ class ImageEncoder(nn.Module):
             handle.remove()
         once = [name for name in found if calls[name] == 1]  # a layer that is used in several places has several outputs
         if not once:
-            raise InputError(f"the encoder {self.name} has no last layer of maps, so there is nothing to show of where it looks")
+            raise InputError(
+                f"the encoder {self.name} has no last layer of maps of its features, so nothing shows where it looks"
+            )
         return once[-1]
 
 
