@@ -12,8 +12,10 @@ from lightning import Callback
 from scipy.special import softmax
 
 from hardlabels.configuration import CONF
+from hardlabels.diagnostics.driver import run_probes, told_once
 from hardlabels.diagnostics.gradcam import gradcam
 from hardlabels.diagnostics.ood import ood
+from hardlabels.diagnostics.probe import NotApplicableError, Probe
 from hardlabels.errors import InputError
 from hardlabels.inference import Predictor
 from hardlabels.learning.encoders.images import open_encoder
@@ -34,9 +36,9 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def save_weights(path, seed):
+def save_weights(path, seed, name="test_resnet"):
     torch.manual_seed(seed)
-    torch.save(timm.create_model("test_resnet").state_dict(), path)
+    torch.save(timm.create_model(name).state_dict(), path)
     os.utime(path, ns=(time.time_ns(), time.time_ns() + seed * 10**9))
 
 
@@ -176,8 +178,19 @@ def test_grad_cam_where_an_encoder_has_maps(run):
     assert found["full/items"] > 0
     assert found["example_map_a"].shape == (2, 5, 5)
     heads = [run("image_head", f"seed={seed}", "recipe.epochs=1") for seed in (0, 1)]
-    with pytest.raises(InputError, match="sees features of a frozen encoder"):
+    with pytest.raises(NotApplicableError, match="sees features of a frozen encoder"):
         list(gradcam(*heads, **settings))
+
+
+def test_grad_cam_of_an_encoder_without_maps_is_not_applicable_and_no_failure(run, weights, place):
+    save_weights(weights, 0, "test_vit")
+    pair = [run("image_finetune", "model.encoder=test_vit", f"seed={seed}", "recipe.epochs=1") for seed in (0, 1)]
+    wanted = ({"methods": ["sls", "sls"], "seeds": "cross"},)
+    settings = {"checkpoint": "best", "layer": "layer4", "target": "majority", "chunk": 20, "examples": 2}
+    probe = Probe("gradcam", gradcam, "pairs", "checkpoint", settings, {}, wanted)
+    tally = run_probes([probe], {run.cell: run.path for run in pair}, place / "study", device="cpu")
+    assert (tally.computed, tally.failed) == (0, [])
+    assert "timm/test_vit has no last layer of maps of its features" in " ".join(told_once(tally.not_applicable))
 
 
 @pytest.mark.parametrize("recipe", ["image_head", "image_finetune"])
