@@ -1,5 +1,5 @@
 # make demo   a whole study on built-in data whose truth is known: 96 runs, tests, a report that says what was found (2 minutes after the install)
-# make bench  ratios against a bare loop, a conventional pipeline, a plain loader (at most 6 minutes); make bench RECORD=1 keeps them in docs/speed.md
+# make bench  ratios against a bare loop, a conventional pipeline, a plain loader (at most 8 minutes); make bench RECORD=1 keeps them in docs/speed.md
 # make docs   the documentation as a site that opens offline: site/index.html
 # make check  lint, types, doctests and the fast tests: for every change (about 2 minutes on two idle cores)
 # make test   lint, types, the documentation, doctests, tests: what CI runs

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.markdown import Markdown
 
-from benchmarks import curvature, formats, heads, images, labels, record, report, startup, training
+from benchmarks import curvature, encoding, formats, heads, images, labels, record, report, startup, training
 from benchmarks.ratio import Row, seconds
 from hardlabels.delivery.multipass import Multipass
 from hardlabels.delivery.sls import SLS
@@ -27,6 +27,7 @@ COMPARISONS: dict[str, Callable[[], Row | list[Row]]] = {
     "text_head": lambda: heads.run_against_bare_loop(heads.TEXTS),
     "image_head": lambda: heads.run_against_bare_loop(heads.IMAGES),
     "runs_a_minute": lambda: heads.runs_a_minute(heads.IMAGES),
+    "encoding": encoding.one_core_against_all,
     "grid": startup.grid_against_the_limit,
     "help": startup.help_against_lightning,
     "image_folder": images.batches_against_image_folder,

@@ -75,6 +75,10 @@ def gradcam(
         examples: keep the maps of this many images, for a picture.
         device: where to compute.
 
+    Raises:
+        NotApplicableError: the items are no images, or the networks see no maps of them: features of a frozen encoder, or an
+            encoder that is trained but has no last layer of maps.
+
     Yields:
         ``<slice>/items``, ``<slice>/constant`` (left out), ``<slice>/correlation``; arrays ``example_position`` (m,),
         ``example_image`` (m, H, W, channels) uint8, ``example_map_a``, ``example_map_b`` (m, h, w), ``example_correlation`` (m,).
@@ -90,7 +94,10 @@ def gradcam(
     items = shared_items(a, b)
     votes, networks = a.source.votes, (a.network(checkpoint, device), b.network(checkpoint, device))
     if hasattr(networks[0], "map_layer"):  # an encoder knows its own last maps
-        layer = networks[0].map_layer()  # type: ignore[operator]
+        try:
+            layer = networks[0].map_layer()  # type: ignore[operator]
+        except InputError as error:  # or it knows that it has none, which no setting of the probe would change
+            raise NotApplicableError(str(error)) from error
     shown = example_places(votes.entropy[items], examples)
     kept: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     correlation = np.empty(len(items))

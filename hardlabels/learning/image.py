@@ -96,8 +96,8 @@ class ImageFinetune(nn.Module):
         depth: int = 1,
     ):
         super().__init__()
-        if head_epochs < 0:
-            raise InputError(f"model.head_epochs must be a whole number of at least 0, got {head_epochs}")
+        if not isinstance(head_epochs, int) or head_epochs < 0:
+            raise InputError(f"model.head_epochs must be a whole number of at least 0, got {head_epochs!r:.60}")
         self.encoder = open_encoder(encoder, weights)
         self.head_epochs = head_epochs
         self.head = MLP(num_classes, in_features=self.encoder.num_features, width=width, depth=depth)

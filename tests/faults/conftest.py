@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -18,9 +18,9 @@ HERE = Path(__file__).parent
 class Victim:
     """``hardlabels.train`` in a process of its own: started with arguments, killed at a given moment."""
 
-    def __init__(self, log: Path):
+    def __init__(self, log: Path, **variables: str):
         self.log = log
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "VICTIM_LOG": str(log)}
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "VICTIM_LOG": str(log), **variables}
         self._server = subprocess.Popen(
             [sys.executable, str(HERE / "victim.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
@@ -48,7 +48,18 @@ class Victim:
 
 
 @pytest.fixture(scope="module")
-def victim(tmp_path_factory):
-    server = Victim(tmp_path_factory.mktemp("victim") / "log.txt")
-    yield server
-    server.close()
+def start_victim():
+    """A function of a log and environment variables that gives a :class:`Victim`; all of them end with the test file."""
+    with ExitStack() as victims:
+
+        def start(log: Path, **variables: str) -> Victim:
+            server = Victim(log, **variables)
+            victims.callback(server.close)
+            return server
+
+        yield start
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory, start_victim):
+    return start_victim(tmp_path_factory.mktemp("victim") / "log.txt")

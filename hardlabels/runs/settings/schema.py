@@ -71,6 +71,7 @@ class Network(BaseModel):
     """``model``: what every network of ours may have."""
 
     width: Annotated[int, _whole(1, WIDEST)] = 1
+    head_epochs: Annotated[int, _whole(0, LARGEST)] = 0
     compile: StrictBool | StrictStr = Field(False, description="true, false or the name of a backend")
 
 
