@@ -501,7 +501,11 @@ PAGES = {
     ),
     "docs/results/quarter.md": (
         None,
-        lambda: [*quarter_numbers.statements(), *quarter_numbers.probe_statements()],
+        lambda: [
+            *quarter_numbers.statements(),
+            *quarter_numbers.others_statements(),
+            *quarter_numbers.probe_statements(),
+        ],
         quarter_numbers.TABLES,
         ["a quarter of the paper's width"],
     ),
