@@ -19,7 +19,15 @@ from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError
 from hardlabels.runs.archive import FILES
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.compact import DIGITS, compact_arrays, compact_predictions, drawn, example_arrays, rounded, with_short_lists
+from hardlabels.runs.compact import (
+    DIGITS,
+    compact_arrays,
+    compact_predictions,
+    example_arrays,
+    reported,
+    rounded,
+    with_short_lists,
+)
 from hardlabels.runs.derived import DERIVED, derived_file
 from hardlabels.runs.published_runs import PublishedRuns, write_if_changed
 from hardlabels.runs.reading import read_config, read_json
@@ -98,13 +106,14 @@ def additions(
         published: where it goes.
         digits: of ``history.csv``; None keeps the file.
         compact: whether saved logits are rounded.
-        brief: whether ``derived.json`` stands for ``predictions.npz``, and ``history.csv`` has the columns of soft NLL only. A
-            run that is published so gets what it lacks when it is asked for.
+        brief: whether ``derived.json`` stands for ``predictions.npz``, and ``history.csv`` has the columns that a report reads.
+            A run that is published so gets what it lacks when it is asked for. Records without predictions can only be brief.
 
     Raises:
         InputError: another run is published as this cell.
     """
     head = PurePosixPath(*cell.folder.parts[2:])
+    brief = brief or not (path / PREDICTIONS).is_file()
     names = [f"diagnostics/{file.name}" for file in _probed(path / "diagnostics")]
     if published.get(f"{head}/done") is None:
         files = [DERIVED if name == PREDICTIONS and brief else name for name in FILES]
@@ -128,7 +137,7 @@ def _content(path: Path, name: str, digits: int | None, compact: bool, brief: bo
     if name == DERIVED:
         return derived_file(read_json(path / "result.json"), path / PREDICTIONS)
     if name == HISTORY and digits is not None:
-        return rounded(cleaned(path / name).decode(), digits, drawn if brief else None).encode()
+        return rounded(cleaned(path / name).decode(), digits, reported if brief else list).encode()
     if name.endswith(".npz") and (archived or compact):
         arrays = read_arrays(path / name)
         if compact:

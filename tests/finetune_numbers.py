@@ -54,7 +54,7 @@ def beside(gap: np.ndarray) -> str:
 
 
 def table() -> list[str]:
-    """By data set and method: soft NLL, its difference to that of soft, also after a temperature, accuracy, entropy correlation."""
+    """By data set and method: soft NLL, its difference to soft labels (also after temperature), accuracy, entropy correlation."""
     lines = []
     for data, name in DATA.items():
         for method in METHODS if whole(data) else ():

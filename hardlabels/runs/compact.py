@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import product
 from pathlib import PurePosixPath
 from typing import Any
@@ -23,20 +23,21 @@ UNDRAWN = frozenset(
     for part, view, metric in product(("select", "evaluate"), VIEWS, EVERY_METRIC)
     if metric != "soft_nll"
 )
-"""Columns of ``history.csv`` that no report draws."""
+"""Columns of ``history.csv`` that no report draws: the metrics beside soft NLL."""
 
 STEP = 1 / 128
 """Compact records have logits in steps of this size."""
 
 
-def rounded(table: str, digits: int, wanted: Callable[[str], bool] | None = None) -> str:
+def rounded(table: str, digits: int, wanted: Callable[[Sequence[str]], Collection[str]] = list) -> str:
     r"""A table of numbers with so many significant digits, and of its columns those that are wanted.
 
     >>> rounded("epoch,loss\n0,0.12345678\n10,\n", 4)
     'epoch,loss\n0,0.1235\n10,\n'
     """
     header, *rows = csv.reader(io.StringIO(table))
-    kept = [at for at, name in enumerate(header) if wanted is None or wanted(name)]
+    names = wanted(header)
+    kept = [at for at, name in enumerate(header) if name in names]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([header[at] for at in kept])
@@ -44,13 +45,21 @@ def rounded(table: str, digits: int, wanted: Callable[[str], bool] | None = None
     return out.getvalue()
 
 
-def drawn(column: str) -> bool:
-    """Whether a report draws this column of ``history.csv``: soft NLL of any part and slice, and what is no metric of a part.
+def reported(columns: Sequence[str]) -> list[str]:
+    """The columns of ``history.csv`` that a report reads.
 
-    >>> [name for name in ("epoch", "train/loss", "select/soft_nll", "evaluate/hard_acc") if drawn(name)]
-    ['epoch', 'train/loss', 'select/soft_nll']
+    Of the metrics of the evaluation and the selection items it draws soft NLL. Where the epoch was selected on the evaluation
+    items, it reads the others too, to say what they are at epochs that other seeds' curves choose
+    (:mod:`hardlabels.reporting.selection`).
+
+    >>> reported(["epoch", "train/loss", "select/soft_nll", "evaluate/soft_nll", "evaluate/hard_acc"])
+    ['epoch', 'train/loss', 'select/soft_nll', 'evaluate/soft_nll']
+    >>> reported(["epoch", "evaluate/soft_nll", "evaluate/hard_acc"])
+    ['epoch', 'evaluate/soft_nll', 'evaluate/hard_acc']
     """
-    return column not in UNDRAWN
+    if history_column("select", "soft_nll") not in columns:
+        return list(columns)
+    return [column for column in columns if column not in UNDRAWN]
 
 
 def compact_predictions(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
