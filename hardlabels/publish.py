@@ -73,16 +73,11 @@ def publish(configs: list[DictConfig]) -> Path:
         digits = DIGITS if archive or compact or brief else None
         new = [additions(cell, folders[cell], published, digits, compact, brief) for cell in cells]
         added.append((published, {name: content for files in new for name, content in files.items()}))
+    probed = [one for study in studies for one in _pair_files(study, outputs, into, archive, compact)]
     for published, files in added:
         published.add(files)
-    for study in studies:
-        pairs = PurePosixPath("studies", study.name, "diagnostics")
-        for file in _probed(outputs / pairs):
-            content = _compact_pairs(file) if compact else cleaned(file)
-            if archive and file.suffix == ".json":
-                write_if_changed(into / pairs / f"{file.name}.xz", lzma.compress(content))
-            else:
-                write_if_changed(into / pairs / file.name, content)
+    for target, content in probed:
+        write_if_changed(target, content)
     now = sum(PurePosixPath(name).name == "done" for _, files in added for name in files)
     planned = len({cell for study in studies for cell in study.cells()})
     size = sum(file.stat().st_size for file in into.rglob("[!.]*") if file.is_file()) / 1e6
@@ -146,9 +141,34 @@ def _content(path: Path, name: str, digits: int | None, compact: bool, brief: bo
     return with_short_lists(cleaned(path / name)) if compact and name.startswith("diagnostics/") else cleaned(path / name)
 
 
-def _compact_pairs(file: Path) -> bytes:
-    """What a probe says of pairs of runs: with short lists; of its arrays, examples alone."""
-    return with_short_lists(cleaned(file)) if file.suffix == ".json" else _npz(example_arrays(read_arrays(file)))
+def _pair_files(study: Study, outputs: Path, into: Path, archive: bool, compact: bool) -> Iterator[tuple[Path, bytes]]:
+    """What probes say of pairs of a study's runs: where it is published, and the content."""
+    folder = PurePosixPath("studies", study.name, "diagnostics")
+    for file in _probed(outputs / folder):
+        packed = archive and file.suffix == ".json"
+        target = into / folder / (f"{file.name}.xz" if packed else file.name)
+        content = _pairs(file, target, compact)
+        yield target, lzma.compress(content) if packed else content
+
+
+def _pairs(file: Path, target: Path, compact: bool) -> bytes:
+    """What a probe says of pairs of runs, these and those that are published there already; compact, its arrays are examples."""
+    if file.suffix == ".npz":
+        arrays = {**(read_arrays(target) if target.is_file() else {}), **read_arrays(file)}
+        return _npz(example_arrays(arrays) if compact else arrays)
+    content = with_short_lists(cleaned(file)) if compact else cleaned(file)
+    if not target.is_file():
+        return content
+    before = target.read_bytes()
+    published, new = json.loads(lzma.decompress(before) if target.suffix == ".xz" else before), json.loads(content)
+    if published["settings"] != new["settings"]:
+        raise InputError(f"{target} was measured with other settings than {file}: publish into another folder, or remove it")
+    measured = {(pair["a"], pair["b"]) for pair in new["pairs"]}
+    others = [pair for pair in published["pairs"] if (pair["a"], pair["b"]) not in measured]
+    if not others:
+        return content
+    new["pairs"] = sorted([*others, *new["pairs"]], key=lambda pair: (pair["a"], pair["b"]))
+    return json.dumps(new, separators=(",", ":"), allow_nan=False).encode()
 
 
 def cleaned(file: Path) -> bytes:

@@ -1,6 +1,7 @@
 """Published records: the same table as the runs gave, nothing of the machine, and never one run in place of another."""
 
 import json
+import lzma
 import platform
 import shutil
 import sys
@@ -124,6 +125,38 @@ def test_runs_published_in_brief_keep_every_score(outputs, command, tmp_path, ar
         assert (FinishedRun(path).predictions["logits"] == FinishedRun(before.folders[cell]).predictions["logits"]).all()
     command(main, *arguments, "brief=true")
     assert all((path / "predictions.npz").is_file() for path in read_records([into]).folders.values())  # and never taken away
+
+
+@pytest.mark.parametrize("archive", [False, True])
+@pytest.mark.parametrize("compact", [False, True])
+def test_pairs_of_runs_that_are_published_stay_when_others_are_added(outputs, command, tmp_path, archive, compact):
+    """As when the networks of the first pairs are gone, and later ones are probed."""
+    into = tmp_path / "results"
+    arguments = [*STUDY, f"outputs={outputs}", f"into={into}", f"archive={archive}", f"compact={compact}"]
+    assert command(main, *arguments)[0] == 0
+    file = outputs / "studies/demo/diagnostics/cka.json"
+    later = file.read_text().replace("/seed=0", "/seed=1")
+    assert later != file.read_text()
+    file.write_text(later)
+    assert command(main, *arguments)[0] == 0
+    published = read_pairs(into)
+    assert [(pair["a"][-1], pair["b"][-1]) for pair in published["pairs"]] == [("0", "0"), ("1", "1")]
+    assert published["pairs"][0]["values"] == published["pairs"][1]["values"]
+
+    there = {path: path.read_bytes() for path in into.rglob("[!.]*") if path.is_file()}
+    content = json.loads(later)
+    file.write_text(json.dumps({**content, "settings": {**content["settings"], "chunk": 7}}))
+    code, _, err = command(main, *arguments)
+    assert code == 2
+    assert "was measured with other settings than" in err
+    assert {path: path.read_bytes() for path in into.rglob("[!.]*") if path.is_file()} == there
+
+
+def read_pairs(into):
+    """The published pairs of the probe cka."""
+    [file] = (into / "studies").rglob("cka.json*")
+    content = file.read_bytes()
+    return json.loads(lzma.decompress(content) if file.suffix == ".xz" else content)
 
 
 @pytest.mark.parametrize("archive", [False, True])
