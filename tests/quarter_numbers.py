@@ -271,6 +271,10 @@ def probe_statements() -> Iterator[Statement]:
     controls = [pair_mean("barrier", "last", reestimated, method, method, "all") for method in ("sls", "soft")]
     yield says("it is {:.2f} (SLS) and {:.2f} (soft labels)", *controls)
     assert line[1] < min(controls)
+    few = [STUDY.pair_values(RECIPE, "barrier", "last", name, "sls", "soft", "5", True) for name in (interpolated, reestimated)]
+    assert {len(values) for values in few} == {2}
+    yield says("on the two seeds {} and {}, the line", 20, 21)
+    yield says("between SLS and soft labels rises by {:.2f} and {:.2f}", *(values.mean() for values in few))
     alike = [pair_mean("cka", "last", "full/cka", method, method, "all") for method in (*HARD, "soft")]
     yield says("is {:.3f} under SLS, {:.3f} under multipass and {:.3f} under soft labels", *alike)
     maps = {k: [pair_mean("gradcam", "last", "full/correlation", m, m, k) for m in (*HARD, "soft")] for k in ("all", "5")}
