@@ -18,17 +18,21 @@ FOLDER = ROOT / "results/finetune"
 DATA = {"lewidi_hs_brexit_official": "HS-Brexit", "popquorn": "POPQUORN", "lewidi_md_agreement_official": "MD-Agreement"}
 METHODS = ("soft", "sls", "multipass", "majority")
 EPOCHS = ("best", "last")
+SEEDS = 5
 
 
 @cache
 def results() -> dict[tuple[str, str, int], dict[str, Any]]:
-    """``result.json`` by data set, method and seed."""
-    found = {}
+    """``result.json`` by data set, method and seed; by checkpoint and slice also what ``derived.json`` has."""
+    found: dict[tuple[str, str, int], dict[str, Any]] = {}
     for archive in sorted(FOLDER.glob("*/text_finetune_cpu.tar.xz")):
         for name, content in read_members(archive):
             method, _, seed, *rest = name.split("/")
+            run = found.setdefault((archive.parent.name, method, int(seed[5:])), {})
             if rest == ["result.json"]:
-                found[archive.parent.name, method, int(seed[5:])] = json.loads(content)
+                run |= json.loads(content)
+            elif rest == ["derived.json"]:
+                run["derived"] = json.loads(content)
     return found
 
 
@@ -40,7 +44,8 @@ def whole(data: str) -> list[int]:
 
 def values(data: str, method: str, metric: str = "soft_nll", at: str = "best") -> np.ndarray:
     """(seeds,) a metric of the evaluation texts."""
-    return np.array([results()[data, method, seed][at]["full"][metric] for seed in whole(data)])
+    runs = [results()[data, method, seed] for seed in whole(data)]
+    return np.array([(run["derived"] if metric == "soft_nll_t" else run)[at]["full"][metric] for run in runs])
 
 
 def gaps(data: str, method: str, metric: str = "soft_nll", at: str = "best") -> np.ndarray:
@@ -57,7 +62,7 @@ def table() -> list[str]:
     """By data set and method: soft NLL, its difference to soft labels (also after temperature), accuracy, entropy correlation."""
     lines = []
     for data, name in DATA.items():
-        for method in METHODS if whole(data) else ():
+        for method in METHODS if len(whole(data)) == SEEDS else ():
             cells = [name, f"`{method}`"]
             for at in EPOCHS:
                 differences = (
@@ -71,7 +76,20 @@ def table() -> list[str]:
 
 def statements() -> Iterator[Statement]:
     """The prose."""
-    yield says("{} runs", len(results()))
+    yield says("{} epochs on at most {:,} texts", 5, 1000)
+    yield says("{} of {} planned runs", len(results()), 60)
+    found = [data for data in DATA if len(whole(data)) == SEEDS]
+    assert found == ["lewidi_hs_brexit_official"]
+    yield says("all {} seeds of HS-Brexit", SEEDS)
+    data = found[0]
+    for method, text in (
+        ("sls", "SLS is above soft labels by {:.4f} and {:.4f} nat"),
+        ("multipass", "multipass by {:.4f} and {:.4f}"),
+    ):
+        yield says(text, *(gaps(data, method, at=at).mean() for at in EPOCHS))
+    assert not any((gaps(data, "sls", at=at) < 0).any() for at in EPOCHS)
+    yield says("by {:.3f} and {:.3f} nat in every seed", *(gaps(data, "majority", at=at).mean() for at in EPOCHS))
+    yield says("entropy correlation {:.2f}", values(data, "soft", "ent_corr").mean())
 
 
 if __name__ == "__main__":

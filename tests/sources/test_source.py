@@ -158,9 +158,10 @@ def test_a_config_is_the_whole_call(path, monkeypatch):
     assert config.keys() == defaults.keys()
     if "subset" in config:
         grouped = f"_by_{config['group']}" if config.get("group") else ""  # another split: it needs a name of its own
-        assert config["name"] == f"{path.stem.split('_')[0]}_{config['subset']}{grouped}"
+        official = "_official" if config.get("split") == "official" else ""  # likewise
+        assert config["name"] == f"{path.stem.split('_')[0]}_{config['subset']}{grouped}{official}"
         assert path.stem == config["name"] or config["subset"] == defaults["subset"]
-        defaults |= {name: config[name] for name in ("name", "subset", "group") if name in config}
+        defaults |= {name: config[name] for name in ("name", "subset", "group", "split") if name in config}
     assert config["name"] == path.stem or "subset" in config
     for name in defaults.keys() - {"root", "mirrors"}:
         assert config[name] == (list(defaults[name]) if isinstance(defaults[name], tuple) else defaults[name]), name

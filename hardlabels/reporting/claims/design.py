@@ -62,7 +62,9 @@ class Design:
             if path is not None and (path / "config.yaml").is_file():
                 run = FinishedRun(path)
                 recipe = run.cfg.get("recipe") or {}
-                return split_ratio(recipe.get("split", "paper"), recipe.get("train_items"), run.result["items"]["full"])
+                counts = run.result.get("items")  # of the slices; records of the first edition lack them, and have predictions
+                n_evaluate = counts["full"] if counts else len(run.predictions["index"])
+                return split_ratio(recipe.get("split", "paper"), recipe.get("train_items"), n_evaluate)
         return PAPER_RATIO
 
     @cached_property
