@@ -21,7 +21,7 @@ from scipy.stats import wilcoxon
 
 from hardlabels.reporting.claims import CLAIMS
 from hardlabels.runs.compact import DIGITS
-from tests import finetune_numbers, image_numbers, quarter_numbers
+from tests import evidence_numbers, finetune_numbers, image_numbers, quarter_numbers
 from tests.numbers import ONES, Statement, problems, says, section
 
 ROOT = Path(__file__).parents[1]
@@ -510,12 +510,14 @@ PAGES = {
         ["a quarter of the paper's width"],
     ),
     "docs/results/images.md": (None, image_numbers.statements, image_numbers.TABLES, ()),
+    "docs/results/evidence.md": (None, evidence_numbers.statements, evidence_numbers.TABLES, ()),
     "docs/results/finetune.md": (None, finetune_numbers.statements, (finetune_numbers.table,), ()),
     "results/finetune/README.md": ("## Results", list, (), ()),  # above it: what was written down before the first run
     "results/pocket/README.md": (None, lambda: list(pocket_page()), (), PILOT),
     "results/text/README.md": (None, lambda: list(text_page()), (), RATES),
     "results/quarter/README.md": ("## Results", list, (), ()),  # above it: what was written down before the first run
     "results/images/README.md": ("## Results", list, (), ()),  # likewise
+    "results/image_pair/README.md": ("## Results", list, (), ()),  # likewise
 }
 
 
