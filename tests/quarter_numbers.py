@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from scipy.special import logsumexp
+from scipy.special import entr, logsumexp
+from scipy.stats import t as student
 
 from hardlabels.runs.archive import read_members
+from hardlabels.statistics.resampled import resampled_test
 from tests.numbers import ONES, Statement, says
 from tests.registered_numbers import ROOT, Key, Registered, primary_lines, read_files
 
@@ -93,6 +95,15 @@ def tempered() -> dict[tuple[str, str, int, str], float]:
                 loss = -(arrays["p"] * (scaled - logsumexp(scaled, axis=1, keepdims=True))).sum(1).mean()
                 found[method, k[2:], int(seed[5:]), at] = float(loss)
     return found
+
+
+@cache
+def annotator_entropies() -> tuple[float, ...]:
+    """By whole seed, the mean entropy of the evaluation images' votes."""
+    members = read_members(STUDY.folder / "cifar10h/quarter.tar.xz")
+    wanted = {f"soft/K=all/seed={seed}/predictions.npz" for seed in STUDY.whole(RECIPE)}
+    files = [io.BytesIO(content) for name, content in members if name in wanted]
+    return tuple(float(entr(np.load(file, allow_pickle=False)["p"]).sum(1).mean()) for file in files)
 
 
 def gaps_after_temperature(method: str, k: str, at: str) -> np.ndarray:
@@ -186,8 +197,14 @@ def statements() -> Iterator[Statement]:
     published = {method: PAPER["table1_sparse_soft_nll"][method]["nll"][0] for method in ("soft", *HARD)}
     yield says("({:.3f} and {:.3f} at K = 5)", *(published["soft"] - published[method] for method in HARD))
     ratio = 2000 / 7000
-    yield says("still be {:.0f} % as wide", 100 * np.sqrt(ratio / (ratio + 1 / len(DECIDED))))
+    shorter = student.ppf(0.95, np.inf) / student.ppf(0.95, len(DECIDED) - 1)  # a 90 % interval with endless seeds
+    yield says("still be {:.0f} % as wide", 100 * shorter * np.sqrt(ratio / (ratio + 1 / len(DECIDED))))
+    yield says("Intervals are the {} % intervals", 90)
+    yield says("difference | {} % interval", 90)
+    yield says("Tests are at {} after Holm, so an interval may leave out {}", 0.05, 0)
     yield says("the same {:,} images", 10_000)
+    yield says("allows for the {:,} images", 10_000)
+    yield says("after the analysis of {} seeds", spelt(len(DECIDED)))
     yield says("The same with all {} seeds", spelt(n))
     outcomes = {(m, k, at): STUDY.gaps(RECIPE, m, k, at=at) for m in HARD for k in ("5", "all") for at in CHECKPOINTS}
     means = sorted(-gaps.mean() for gaps in outcomes.values())
@@ -203,10 +220,20 @@ def statements() -> Iterator[Statement]:
         early, late = ([window(method, k, *span).mean() for method in HARD] for span in ((10, 30), (80, 100)))
         yield says(f"{text}: {{:+.3f}} and {{:+.3f}} early, {{:+.3f}} and {{:+.3f}} late", *early, *late)
     yield says("epochs {} to {} (early) and {} to {} (late)", 10, 29, 80, 99)
-    ends = [curves(method, "5", "train/loss")[:, -1].mean() for method in ("soft", "sls")]
-    yield says("at {:.2f} for soft labels and {:.2f} for SLS", *ends)
+    windows = [window(m, k, *span) for m in HARD for k in ("5", "all") for span in ((10, 30), (80, 100))]
+    differing = [gaps for gaps in windows if resampled_test(gaps, ratio=ratio).p <= 0.05]
+    assert len(differing) == 1
+    assert differing[0].mean() == window("multipass", "all", 80, 100).mean()
+    yield says("of these {} means differs from {} at {}", spelt(len(windows)), 0, 0.05)
+    ends = [curves(*cell, "train/loss")[:, -1].mean() for cell in (("soft", "all"), ("soft", "5"), ("sls", "5"))]
+    yield says("of soft labels with all votes ends at {:.2f}", ends[0])
+    yield says("which no network can go below, is {:.2f}", np.mean(annotator_entropies()))
+    yield says("With K = 5 it ends at {:.2f}, and at {:.2f} for SLS", *ends[1:])
+    few, full = ([STUDY.values(RECIPE, "soft", k, at=at).mean() for at in CHECKPOINTS] for k in ("5", "all"))
+    yield says("({:.3f} selected, {:.3f} last); with all votes they do not overfit ({:.3f} and {:.3f})", *few, *full)
     epochs = [selected(method, "5") for method in ("soft", *HARD)]
-    yield says("the median is epoch {:g} for soft labels, {:g} for SLS and {:g} for multipass with K = 5", *epochs)
+    yield says("The median selected epoch is {:g} for soft labels, {:g} for SLS and {:g} for multipass with K = 5", *epochs)
+    yield says("{:g} for soft labels and {:g} for SLS with all votes", *(selected(method, "all") for method in ("soft", "sls")))
 
     left = [gaps_after_temperature(m, k, at).mean() / gaps.mean() for (m, k, at), gaps in outcomes.items()]
     yield says("between {:.0f} and {:.0f} % of the differences are left", 100 * min(left), 100 * max(left))
@@ -216,17 +243,24 @@ def statements() -> Iterator[Statement]:
     ]
     yield says("their gap of {:.3f} nat shrinks to {:.3f}; at the selected epoch {:.3f} becomes {:.3f}", *scale[1], *scale[0])
 
+    own = curves("multipass", "5") - curves("soft", "5")
+    yield says("from {:+.3f} nat in pass {} to {:+.3f} in the last pass", own[:, :PASS].mean(), 1, own[:, -PASS:].mean())
     parts = curves("multipass", "5") - curves("sls", "all")
     by_pass = [parts[:, at : at + PASS].mean() for at in range(0, 100, PASS)]
     yield says("{:+.3f} nat in pass {}, {:+.3f} in pass {}, {:+.3f} in the last one", by_pass[0], 1, by_pass[1], 2, by_pass[-1])
     within = curves("multipass", "5") - curves("sls", "5")
     thirds = [within[:, first:behind].mean() for first, behind in ((0, 25), (25, 50), (50, 75), (75, 100))]
-    yield says("minus that of SLS is {:+.3f}, {:+.3f}, {:+.3f} and {:+.3f} over the {} quarters of training", *thirds, spelt(4))
+    text = "the mean difference is {:+.3f}, {:+.3f}, {:+.3f} and {:+.3f} over the {} quarters of training"
+    yield says(text, *thirds, spelt(4))
+    errors = [within[:, at : at + 25].mean(1).std(ddof=1) / np.sqrt(n) for at in range(0, 100, 25)]
+    yield says("with standard errors of {:.3f} to {:.3f}", min(errors), max(errors))
 
     ece = [STUDY.values(RECIPE, method, "all", "ece_eqmass").mean() for method in ("soft", *HARD)]
     yield says("ECE is {:.3f} with soft labels, {:.3f} with SLS and {:.3f} with multipass", *ece)
     last = [int((STUDY.gaps(RECIPE, method, "all", "ece_votes", "last") < 0).sum()) for method in HARD]
-    yield says("(at the last epoch lower in {} and {} of {} seeds)", *last, n)
+    yield says("(at the last epoch in {} and {} of {} seeds)", *last, n)
+    majority = [STUDY.values(RECIPE, method, "all", "ece_eqmass", "last").mean() for method in ("majority", "soft")]
+    yield says("Majority labels have {:.3f} at the last epoch, soft labels {:.3f}", *majority)
     apart = [abs(STUDY.gaps(RECIPE, m, k, "ent_corr", at).mean()) for m in HARD for k in ("5", "all") for at in CHECKPOINTS]
     yield says("differs by at most {:.3f}", np.ceil(1000 * max(apart)) / 1000)
 
@@ -242,6 +276,10 @@ def others_statements() -> Iterator[Statement]:
     assert (np.diff(by_hold["last"], axis=0) > 0).all()
     assert (np.diff(by_hold["best"].mean(1)) > 0).all()
     yield says("every one of the {} seeds", spelt(len(OTHERS)))
+    yield says("in every one of {} seeds", spelt(len(OTHERS)))
+    yield says("than soft labels ({} seeds)", spelt(len(OTHERS)))
+    yield says("than all deliveries here** ({} seeds)", spelt(len(OTHERS)))
+    yield says("held for {} of the training", "half")
     yield says("teach nothing: accuracy {:.3f}", STUDY.values(RECIPE, "shuffled_sls", "all", "hard_acc", seeds=OTHERS).mean())
     order = [
         np.subtract(*(STUDY.values(RECIPE, m, "5", at=at, seeds=OTHERS) for m in ("multipass", "deterministic_control"))).mean()
@@ -260,6 +298,7 @@ def others_statements() -> Iterator[Statement]:
 
 def probe_statements() -> Iterator[Statement]:
     """The prose about the probes."""
+    yield says("[all {}]", "six")
     seeds, curved = (sorted({key[3] for key in STUDY.probed(probe, "last")}) for probe in ("ood", "hessian"))
     yield says("run on {} seeds ({} to {})", spelt(len(seeds)), seeds[0], seeds[-1])
     yield says("the Hessian on {} of them ({} to {})", spelt(len(curved)), curved[0], curved[-1])

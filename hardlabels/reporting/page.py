@@ -23,7 +23,7 @@ from hardlabels.reporting.explorer import Explorer
 from hardlabels.reporting.inline import headlines, strips
 from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.reporting.primary import PrimaryResult
-from hardlabels.reporting.primary_table import BESIDE_CLAIMS, HEADS, outcome_words
+from hardlabels.reporting.primary_table import BESIDE_CLAIMS, heads, outcome_words
 from hardlabels.reporting.provenance import Fact
 from hardlabels.reporting.table_files import cell_text
 from hardlabels.reporting.tables import Table
@@ -204,7 +204,7 @@ def render(page: Page) -> str:
     environment.filters.update(number=number, with_numbers=with_numbers, apart=apart, commands=commands)
     environment.filters["p"] = p_value
     environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend, epochs=EPOCHS)
-    environment.globals.update(primary_heads=HEADS, outcome_words=outcome_words, beside_claims=BESIDE_CLAIMS)
+    environment.globals.update(primary_heads=heads, outcome_words=outcome_words, beside_claims=BESIDE_CLAIMS)
     environment.globals.update(headlines=headlines, strips=strips)
     script = (TEMPLATES / "explorer.js").read_text()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

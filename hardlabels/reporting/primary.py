@@ -102,11 +102,13 @@ class PrimaryResult:
         outcomes: one per difference; none where there are too few seeds.
         claims: what is said of each family as a whole, in words.
         margins: checkpoint in words to the margin.
+        level: of the intervals, 1 - 2 alpha.
     """
 
     quantity: str
     seeds: tuple[int, ...]
     least_seeds: int
+    level: float
     outcomes: tuple[Outcome, ...] = ()
     claims: tuple[str, ...] = ()
     margins: tuple[tuple[str, Margin], ...] = ()
@@ -155,7 +157,7 @@ def whole_seeds_only(design: Design, primary: Primary) -> Design:
 def analyse(primary: Primary, design: Design, rules: Rules) -> PrimaryResult:
     """The primary outcomes, or how many seeds there are where they are too few."""
     seeds = whole_seeds(primary, design)
-    result = PrimaryResult(label_of(primary.quantity), seeds, primary.least_seeds)
+    result = PrimaryResult(label_of(primary.quantity), seeds, primary.least_seeds, 1 - 2 * rules.alpha)
     if result.refused:
         return result
     outcomes: list[Outcome] = []

@@ -18,21 +18,11 @@ BESIDE_CLAIMS = (
 )
 """Why the primary outcomes and the claims may read differently, and which to trust for what."""
 
-HEADS = (
-    "outcome",
-    "claim",
-    "K",
-    "method",
-    "checkpoint",
-    "n",
-    "difference",
-    "interval",
-    "margin",
-    "p Wilcoxon",
-    "p corrected t",
-    "status",
-    "could have seen",
-)
+
+def heads(result: PrimaryResult) -> list[str]:
+    """Of the table's columns."""
+    first = ["outcome", "claim", "K", "method", "checkpoint", "n", "difference", f"{100 * result.level:g} % interval"]
+    return [*first, "margin", "p Wilcoxon", "p corrected t", "status", "could have seen"]
 
 
 def outcome_words(outcome: Outcome) -> list[str]:
@@ -62,7 +52,7 @@ def write_primary(result: PrimaryResult, folder: Path) -> None:
     """``primary.md`` and ``primary.csv``."""
     lines = [f"## Primary outcomes: {result.quantity}", "", result.sentence, ""]
     if result.outcomes:
-        lines += ["| " + " | ".join(HEADS) + " |", "|" + " --- |" * len(HEADS)]
+        lines += ["| " + " | ".join(heads(result)) + " |", "|" + " --- |" * len(heads(result))]
         lines += ["| " + " | ".join(outcome_words(outcome)) + " |" for outcome in result.outcomes]
         lines += ["", *(f"- {claim}" for claim in result.claims)]
         lines += [f"- Margin, {where}: {margin.why}." for where, margin in result.margins]

@@ -76,7 +76,7 @@ def a_page(name: str = "sls", columns: int = 8) -> Page:
     outcome = Outcome(name, "same", "5", name, name, 2, 0.1, 0.1, 0, 1, 0.5, 0.5, 0.1, True, True, "supported")
     part = Part(
         name, name, 3, 5, verdicts, (table,), (drawing,), ((name, (name,)),), ((f"/a/{name}", name),), (name,), (name,), 0.154,
-        PrimaryResult(name, (1, 2), 1, (outcome,), (name,)),
+        PrimaryResult(name, (1, 2), 1, 0.9, (outcome,), (name,)),
     )  # fmt: skip
     points = tuple(Point(method, k, 0.5 + k / 100, 0.4, 0.6, 5) for method in ("soft", name) for k in (1.0, 5.0))
     part = replace(
