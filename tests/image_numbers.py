@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 
 from tests.numbers import Statement, says
-from tests.registered_numbers import ROOT, Registered, primary_lines, read_files
+from tests.registered_numbers import AUROC, ROOT, Registered, primary_lines, read_files
 
 HARD = ("sls", "multipass")
 REGIMES = {"image_head_early": "early", "image_head_long": "memorised"}
@@ -93,6 +93,20 @@ def auroc_table() -> list[str]:
     return [line for recipe, word in REGIMES.items() for line in STUDY.auroc_table(recipe, word)]
 
 
+def row_of(recipe: str, quantity: str, k: str, method: str, checkpoint: str) -> dict[str, str]:
+    """One primary outcome."""
+    wanted = {"quantity": quantity, "K": k, "method": method, "checkpoint": checkpoint}
+    [row] = [row for row in primary_rows(recipe) if all(row[name] == value for name, value in wanted.items())]
+    return row
+
+
+def shown_at_the_selected_epoch() -> tuple[int, int]:
+    """In the memorised regime, of SLS and multipass before any temperature: how many differences are shown, and of how many."""
+    rows = [row for row in primary_rows("image_head_long") if row["quantity"] == "soft NLL" and row["method"] in HARD]
+    rows = [row for row in rows if row["checkpoint"] == "selected epoch"]
+    return sum(row["shown"] == "True" for row in rows), len(rows)
+
+
 def statements() -> Iterator[Statement]:
     """The prose; what it says of single differences stands in the tables."""
     early, late = REGIMES
@@ -127,6 +141,41 @@ def statements() -> Iterator[Statement]:
     yield says("held for {}, {} or {} epochs", 5, 10, 50)
     yield says("Holding labels for {} epochs", 50)
     yield says("of {} epochs, two lines", 10)
+
+    yield says("the tests show in {} of the {}", *shown_at_the_selected_epoch())
+    yield says("difference | {} % interval", 90)
+    yield says(
+        "are the {} % intervals of the corrected t-test, which decide whether a difference is of no matter; tests are at {}",
+        90,
+        0.05,
+    )
+    yield says("at every K up to {} and", 50)
+    assert float(row_of(late, "soft NLL", "5", "sls", "last epoch")["margin"]) > -STUDY.gaps(late, "sls", "50", at="last").mean()
+    medians = {
+        np.median([STUDY.results[late, *cell, seed]["best"]["epoch"] for seed in STUDY.whole(late)]) for cell in STUDY.primary
+    }
+    assert medians <= {1.0, 1.5, 2.0}  # epoch 0 is the first
+    yield says("the median is the second or {} of {} epochs", "third", 30)
+    majority = [STUDY.values(early, method, "all", "ece_eqmass", "last").mean() for method in ("majority", "soft")]
+    yield says("stops early ({:.3f} against {:.3f} at the last epoch)", *majority)
+    worse = [STUDY.values(late, method, "all", "ece_eqmass", at).mean() for at in EPOCHS for method in ("majority", "soft")]
+    assert worse[0] > worse[1]
+    assert worse[2] > worse[3]
+    for recipe, at in product(REGIMES, EPOCHS):
+        fresh, *others = (STUDY.values(recipe, one, "all", at=at) for one in ("sls", *held, "shuffled_sls"))
+        assert all((other > fresh).all() for other in others)
+    yield says("held labels are worse in all {} seeds", 20)
+    yield says("yes, in all {} seeds", 20)
+    yield says("in every probed seed ({}); at the selected", "five")
+    yield says("no barrier in {} seeds", "five")
+    selected = [
+        (STUDY.probe_values(*cell, method, k) - STUDY.probe_values(*cell, "soft", k)).mean()
+        for recipe, quantity in product(REGIMES, AUROC)
+        for cell in [(recipe, "ood", "best", quantity)]
+        for method, k in product(HARD, ("5", "all"))
+    ]
+    assert max(map(abs, selected)) < 0.010
+    yield says("are below {:.3f} on average, {} of {} of them against", 0.010, sum(gap < 0 for gap in selected), len(selected))
 
     hanging = {
         recipe: [row for row in primary_rows(recipe) if len({row["status"], row["status_narrow"], row["status_wide"]}) > 1]
@@ -175,6 +224,7 @@ def readme_statements() -> Iterator[Statement]:
         ("they are {:.3f} and {:.3f} above", 1, "best"),
     ):
         yield says(text, *(sign * STUDY.gaps(recipe, method, "5", at=at).mean() for method in ("sls", "multipass")))
+    yield says("{:.3f} on a frozen encoder that stops early", STUDY.gaps("image_head_early", "majority", "all").mean())
     yield says("above ({} seeds: [frozen", len(STUDY.whole(recipe)))
 
 
