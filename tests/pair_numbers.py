@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from tests import image_numbers
-from tests.image_numbers import EPOCHS, HARD, OUTCOME
-from tests.numbers import Statement, says
+from tests.image_numbers import HARD, OUTCOME
+from tests.numbers import ONES, Statement, says
 from tests.registered_numbers import Registered, primary_lines, read_files
 
 STUDY = Registered("image_pair", image_numbers.STUDY.primary)
@@ -34,6 +34,13 @@ def rows(recipe: str) -> dict[tuple[str, ...], dict[str, str]]:
     """The primary outcomes of a regime for machines."""
     found = csv.DictReader(io.StringIO((STUDY.folder / f"report/cifar10h_{recipe}/primary.csv").read_text()))
     return {tuple(row[name] for name in OUTCOME): row for row in found}
+
+
+def row_of(recipe: str, quantity: str, k: str, method: str, checkpoint: str) -> dict[str, str]:
+    """One primary outcome."""
+    wanted = {"quantity": quantity, "K": k, "method": method, "checkpoint": checkpoint}
+    [row] = [row for row in rows(recipe).values() if all(row[name] == value for name, value in wanted.items())]
+    return row
 
 
 def both(recipe: str) -> Iterator[tuple[tuple[str, ...], dict[str, str], dict[str, str]]]:
@@ -71,11 +78,85 @@ def training_loss(recipe: str, method: str, k: str) -> float:
     return float(np.mean(losses))
 
 
+def statements() -> Iterator[Statement]:
+    """The prose."""
+    early, late = REGIMES
+    for study, recipe, text in (
+        (STUDY, early, "have accuracy {:.3f} and soft NLL {:.3f} with soft labels"),
+        (image_numbers.STUDY, FIRST[early], "(there: {:.3f} and {:.3f}). Nothing"),
+    ):
+        yield says(text, *(study.values(recipe, "soft", "all", metric).mean() for metric in ("hard_acc", "soft_nll")))
+    seeds = STUDY.whole(early)
+    assert seeds == STUDY.whole(late) == list(range(20, 40))
+    yield says("on {} new seeds ({} to {}; {} runs)", len(seeds), seeds[0], seeds[-1], len(STUDY.results))
+    same = repeated()
+    yield says("{} of {} outcomes have the status", *np.sum(list(same.values()), axis=0))
+    assert same[early][0] == same[early][1]
+    yield says("all {} where training stops early and {} of {} where the votes", same[early][1], *same[late])
+    others = [here["status"] for recipe in REGIMES for _, first, here in both(recipe) if first["status"] != here["status"]]
+    assert set(others) == {"inconclusive"}
+    yield says("the {} others are undecided", ONES[len(others) - 3])
+    few, full = ([-STUDY.gaps(late, method, k, at="last") for method in HARD] for k in ("5", "all"))
+    assert all((gaps > 0).all() for gaps in (*few, *full))
+    yield says("SLS and multipass end {:.3f} and {:.3f} nat below soft labels, in every seed", *(gaps.mean() for gaps in few))
+    first = [-image_numbers.STUDY.gaps(FIRST[late], method, "5", at="last").mean() for method in HARD]
+    yield says("in every seed (there: {:.3f} and {:.3f})", *first)
+    yield says("With all votes it is {:.3f} and {:.3f}, in every seed", *(gaps.mean() for gaps in full))
+    left = [row_of(late, "soft NLL after one temperature", "5", method, "last epoch") for method in HARD]
+    yield says("per network {:.3f} nat are left for SLS", -float(left[0]["difference"]))
+    yield says(
+        "within the margin of {:.3f} here, and {:.3f} for multipass", float(left[0]["margin"]), -float(left[1]["difference"])
+    )
+    assert [row["of_no_matter"] for row in left] == ["True", "False"]
+    there = image_numbers.STUDY.gaps(FIRST[late], "multipass", "all")
+    assert (there > 0).all()
+    here = STUDY.gaps(late, "multipass", "all")
+    text = "It was {:.3f} nat behind there, in every seed; here it is {:.3f} nat behind, in {} of {} seeds"
+    yield says(text, there.mean(), here.mean(), (here > 0).sum(), len(seeds))
+    behind = [STUDY.gaps(late, "sls", k) for k in ("all", "5")]
+    assert (behind[1] > 0).all()
+    yield says("again in {} of {} seeds with all votes", (behind[0] > 0).sum(), len(seeds))
+    yield says("by {:.3f} and {:.3f} nat, which the corrected", *(gaps.mean() for gaps in behind))
+    rows = [row_of(late, "soft NLL", k, "sls", "selected epoch") for k in ("all", "5")]
+    assert not any(row["shown"] == "True" for row in rows)
+    lost = [float(row_of(late, quantity, "all", "majority", "last epoch")["difference"]) for quantity in SCALES]
+    yield says("one temperature makes {:.3f} of {:.3f} nat up", lost[0] - lost[1], lost[0])
+    losses = [training_loss(late, method, "5") for method in ("soft", *HARD)]
+    yield says("ends at {:.3f} with soft labels, {:.3f} with SLS and {:.3f} with multipass (K = 5)", *losses)
+    better = row_of(early, "soft NLL", "5", "multipass", "last epoch")
+    assert (
+        better["status"]
+        == image_numbers.row_of(FIRST[early], "soft NLL", "5", "multipass", "last epoch")["status"]
+        == "supported"
+    )
+    yield says("is, by {:.4f} nat with a margin of {:.4f}", -float(better["difference"]), float(better["margin"]))
+    yield says(
+        "are the {} % intervals of the corrected t-test, which decide whether a difference is of no matter; tests are at {}",
+        90,
+        0.05,
+    )
+    yield says("difference | {} % interval", 90)
+    yield says("are the {:,} of the first study", 10_000)
+
+
+SCALES = ("soft NLL", "soft NLL after one temperature")
+"""Before and after."""
+
+
+def first_study_statements() -> Iterator[Statement]:
+    """What the page of the first study says of this one."""
+    same = np.sum(list(repeated().values()), axis=0)
+    yield says("and {} other seeds, gives {} of the {} primary outcomes", len(STUDY.whole("image_pair_long")), *same)
+
+
+def readme_statements() -> Iterator[Statement]:
+    """What the README says of it."""
+    gains = [-STUDY.gaps("image_pair_long", method, "5", at="last").mean() for method in HARD]
+    yield says("by {:.3f} and {:.3f} nat with two encoders and {} other seeds", *gains, len(STUDY.whole("image_pair_long")))
+
+
 TABLES = (table, primary_table, differing_table)
 
 if __name__ == "__main__":
     for made in TABLES:
         print("\n".join([*made(), ""]))
-    print(repeated())
-    print({(recipe, m): round(training_loss(recipe, m, "5"), 3) for recipe in REGIMES for m in ("soft", *HARD)})
-    print({r: len(STUDY.whole(r)) for r in REGIMES}, EPOCHS)

@@ -21,7 +21,7 @@ from scipy.stats import wilcoxon
 
 from hardlabels.reporting.claims import CLAIMS
 from hardlabels.runs.compact import DIGITS
-from tests import evidence_numbers, finetune_numbers, image_numbers, quarter_numbers
+from tests import evidence_numbers, finetune_numbers, image_numbers, pair_numbers, quarter_numbers
 from tests.numbers import ONES, Statement, problems, says, section
 
 ROOT = Path(__file__).parents[1]
@@ -478,6 +478,7 @@ def readme_statements() -> Iterator[Statement]:
     yield says("{:,} runs on texts", sum(key[0] in TEXTS for key in files()))
     yield from quarter_numbers.readme_statements()
     yield from image_numbers.readme_statements()
+    yield from pair_numbers.readme_statements()
 
 
 def index_statements() -> list[Statement]:
@@ -509,7 +510,13 @@ PAGES = {
         quarter_numbers.TABLES,
         ["a quarter of the paper's width"],
     ),
-    "docs/results/images.md": (None, image_numbers.statements, image_numbers.TABLES, ()),
+    "docs/results/images.md": (
+        None,
+        lambda: [*image_numbers.statements(), *pair_numbers.first_study_statements()],
+        image_numbers.TABLES,
+        (),
+    ),
+    "docs/results/image_pair.md": (None, pair_numbers.statements, pair_numbers.TABLES, ()),
     "docs/results/evidence.md": (None, evidence_numbers.statements, evidence_numbers.TABLES, ()),
     "docs/results/finetune.md": (None, finetune_numbers.statements, (finetune_numbers.table,), ()),
     "results/finetune/README.md": ("## Results", list, (), ()),  # above it: what was written down before the first run
