@@ -129,11 +129,12 @@ def reproduce(configs: list[DictConfig], overrides: list[list[str]], train: list
     for study, cfg in zip(studies, configs, strict=True):
         for block in chain.from_iterable(map(_by_settings, study.blocks)):
             cells = block.cells()
-            if all(RunDirectory(Path(cfg.outputs) / cell.folder).has_result() for cell in cells):
+            missing = {cell for cell in cells if not RunDirectory(Path(cfg.outputs) / cell.folder).has_result()}
+            if not missing:
                 continue
             settings = known_settings(cells[0].data, cells[0].tagged_recipe, Path(cfg.outputs), train)
             words = [*settings, f"outputs={cfg.outputs}", *_grouped(train, study.name)]
-            shares = [["-m", *share.overrides(), *words] for share in block.shares(cfg.processes)]
+            shares = [["-m", *share.overrides(), *words] for share in block.shares(cfg.processes, missing)]
             failed += _step("hardlabels.train", shares[0]) if len(shares) == 1 else _at_once(shares, Path(cfg.outputs))
     for study, cfg, chosen in zip(studies, configs, overrides, strict=True):
         words = [word for word in chosen if not word.startswith(OURS)]

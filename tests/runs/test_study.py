@@ -2,6 +2,7 @@
 
 import shlex
 
+import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -50,6 +51,26 @@ def test_a_tag_belongs_to_every_cell_and_to_the_command():
     study = Study.from_config(OmegaConf.create(settings))
     assert study.cells() == [Cell("synthetic", "smoke", "soft", None, 0, tag="wide")]
     assert "run.tag=wide" in shlex.split(Commands("t").train(study.cells())[0])
+
+
+@pytest.mark.parametrize("finished", [0.0, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("processes", [1, 2, 3, 50])
+def test_shares_cover_what_is_missing_once_and_are_about_equal(processes, finished):
+    """Seeds were dealt out whether they were finished or not, so that one of two commands could have everything to train."""
+    [block] = Study.from_config(
+        OmegaConf.create(
+            {"name": "t", "data": "a", "recipe": "smoke", "grid": [{"method": ["soft", "sls"], "seed": "range(12)"}]}
+        )
+    ).blocks
+    cells = block.cells()
+    done = np.random.default_rng(0).permutation(len(cells))[: round(finished * len(cells))]
+    missing = {cell for place, cell in enumerate(cells) if place not in done}
+    shares = [missing.intersection(share.cells()) for share in block.shares(processes, missing)]
+    assert set.union(*shares) == missing
+    assert sum(map(len, shares)) == len(missing)
+    assert all(shares)
+    assert len(shares) == min(processes, len({cell.seed for cell in missing}))
+    assert max(map(len, shares)) - min(map(len, shares)) <= 2  # a seed has two methods
 
 
 @pytest.mark.parametrize(

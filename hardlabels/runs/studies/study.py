@@ -40,14 +40,42 @@ class Block:
         words = [f"{axis}={_sweep(values)}" for axis, values in self.axes.items()]
         return words if self.tag is None else [*words, f"run.tag={self.tag}"]
 
-    def shares(self, processes: int) -> list["Block"]:
-        """The block cut by seed into at most this many, for as many commands at once.
+    def shares(self, processes: int, missing: set[Cell]) -> list["Block"]:
+        """The block cut into at most this many, for as many commands at once, each with about as many missing cells.
 
-        >>> [share.overrides() for share in Block({"method": ["soft"], "seed": [0, 1, 2, 3, 4]}).shares(2)]
-        [['method=soft', 'seed=0,2,4'], ['method=soft', 'seed=1,3']]
+        It is cut by seed, or by method where only one seed has missing cells. Seeds and methods without any are left out.
+
+        Args:
+            processes: number of commands at once.
+            missing: the cells that are still to train; those of other blocks do not count.
+
+        >>> block = Block({"data": ["toy"], "recipe": ["smoke"], "method": ["soft", "sls"], "K": [None], "seed": [0, 1, 2, 3]})
+        >>> missing = {cell for cell in block.cells() if cell.seed != 1}
+        >>> [share.overrides()[2:] for share in block.shares(2, missing)]
+        [['method=soft,sls', 'K=null', 'seed=0,3'], ['method=soft,sls', 'K=null', 'seed=2']]
+        >>> [share.overrides()[2] for share in block.shares(2, {cell for cell in missing if cell.seed == 3})]
+        ['method=soft', 'method=sls']
         """
-        seeds = self.axes["seed"]
-        return [replace(self, axes={**self.axes, "seed": seeds[i::processes]}) for i in range(min(processes, len(seeds)))]
+        work = self._work("seed", missing)
+        if len(work) == 1:
+            return self._only("seed", list(work))._dealt("method", processes, missing)
+        return self._dealt("seed", processes, missing)
+
+    def _dealt(self, axis: str, processes: int, missing: set[Cell]) -> list["Block"]:
+        """The values of one axis dealt out, the one with the most missing cells first, to whoever has the least to do."""
+        work = self._work(axis, missing)
+        piles: list[list[Any]] = [[] for _ in range(min(processes, len(work)))]
+        for value in sorted(work, key=lambda value: -work[value]):
+            min(piles, key=lambda pile: sum(work[other] for other in pile)).append(value)
+        return [self._only(axis, [value for value in work if value in pile]) for pile in piles]
+
+    def _work(self, axis: str, missing: set[Cell]) -> dict[Any, int]:
+        """How many missing cells each value of an axis has, where it has any."""
+        cells = {value: self._only(axis, [value]).cells() for value in self.axes[axis]}
+        return {value: count for value, own in cells.items() if (count := len(missing.intersection(own)))}
+
+    def _only(self, axis: str, values: list[Any]) -> "Block":
+        return replace(self, axes={**self.axes, axis: values})
 
     def cells(self) -> list[Cell]:
         """Every cell of the product, the last axis fastest."""
