@@ -91,6 +91,6 @@ def compose_command(config_name: str, argv: list[str], lists: tuple[str, ...] = 
         from hardlabels.entry import one_line  # noqa: PLC0415 - it needs this module
 
         message = one_line(error)
-        if message.startswith("Could not override 'study."):
+        if message.startswith("study."):
             message += "; what a study has is in conf/study, and its grid is changed by study.grid=[...]"
         raise InputError(message) from error

@@ -9,10 +9,12 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from hydra.errors import HydraException, OverrideParseException
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import DictConfig
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 from yaml import YAMLError
 
 from hardlabels.console import complain
@@ -38,10 +40,35 @@ def one_line(error: BaseException) -> str:
     text = re.sub(r"\s*To append to your (config|default list) use \S+", "", text)
     if isinstance(error, OverrideParseException):
         text = f"{error.override!r} is no setting as key=value: {text}"
+    if isinstance(error.__cause__, ConfigKeyError | ConfigAttributeError):
+        return printable(unknown_setting(error.__cause__))
     if isinstance(error.__cause__, (HydraException, OmegaConfBaseException)):
         cause = re.sub(r"\s+full_key: \S*\s+object_type=\S+", "", str(error.__cause__))
         text += f" ({cause})"
     return printable(" ".join(text.split()))
+
+
+def unknown_setting(error: OmegaConfBaseException) -> str:
+    """What to say of a name that the configuration does not have: the name that was meant, and those that there are.
+
+    >>> from omegaconf import OmegaConf
+    >>> cfg = OmegaConf.create({"recipe": {"epochs": 3, "width": 8}})
+    >>> OmegaConf.set_struct(cfg, True)
+    >>> try:
+    ...     cfg.recipe.epoch = 5
+    ... except ConfigAttributeError as error:
+    ...     print(unknown_setting(error))
+    recipe.epoch is no setting: did you mean recipe.epochs? Expected one of recipe.epochs, recipe.width
+    """
+    name = str(error.full_key)
+    group = name.rpartition(".")[0]
+    parent = error.parent_node
+    others = [str(other) for other in parent if other != "hydra"] if isinstance(parent, DictConfig) else []
+    known = [f"{group}.{other}" if group else other for other in others]
+    near = get_close_matches(name, known, n=1)
+    guess = f": did you mean {near[0]}?" if near else "."
+    there = f"Expected one of {', '.join(known)}" if known else f"{group} has no settings of its own"
+    return f"{name} is no setting{guess} {there}"
 
 
 def refuse(error: BaseException) -> NoReturn:

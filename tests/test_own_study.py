@@ -134,7 +134,7 @@ MISTYPED = {
     "recipe": (["study=demo", "study.data=mine", "study.recipe=smok"], ["recipe 'smok' is not known", "did you mean smoke?"]),
     "study": (["study=demoo"], ["Could not find 'study/demoo'", "demo family"]),
     "grid": (["study=text_main", "+study.data=mine"], ["study.data=mine would change nothing", "chaosnli_snli"]),
-    "axis": (["study=text_main", "study.data=mine"], ["Key 'data' is not in struct", "study.grid="]),
+    "axis": (["study=text_main", "study.data=mine"], ["study.data is no setting", "study.grid="]),
     "train": (["study=demo", "data=mine"], ["data=mine is a setting of hardlabels.train", "study.data=mine"]),
     "tag": (["study=demo", "run.tag=tiny"], ["study.tag=tiny"]),
     "K": (["study=demo", "K=5"], ["in its grid"]),

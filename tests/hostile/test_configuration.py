@@ -20,7 +20,7 @@ OVERRIDES = {
     "an unknown recipe": (["recipe=papr"], ["recipe/papr", "pocket"]),
     "a method that climbs": (["method=../../../etc/passwd"], ["../../../etc/passwd"]),
     "no method": (["method=null"], ["cannot be composed", "NoneType"]),
-    "an unknown setting": (["sed=0"], ["'sed'", "not in struct"]),
+    "an unknown setting": (["sed=0"], ["sed is no setting: did you mean seed?"]),
     "an unknown setting of a recipe": (["recipe.epoch=3"], ["recipe.epoch"]),
     "broken syntax": (["seed=[1"], ["'seed=[1'", "no setting as key=value"]),
     "no setting at all": (["sls"], ["'sls'", "no setting as key=value"]),
