@@ -479,6 +479,7 @@ def readme_statements() -> Iterator[Statement]:
     yield from quarter_numbers.readme_statements()
     yield from image_numbers.readme_statements()
     yield from pair_numbers.readme_statements()
+    yield from finetune_numbers.readme_statements()
 
 
 def index_statements() -> list[Statement]:
