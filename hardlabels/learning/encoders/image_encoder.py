@@ -53,6 +53,8 @@ class ImageEncoder(nn.Module):
     def digest(self) -> str:
         """The sha256 of all that decides what the encoder says: architecture, preprocessing, weights."""
         form = f"{self.form.size} {self.form.resize} {self.form.mean} {self.form.std} {self.form.interpolation}"
+        if (self.form.resize - self.form.size) % 2:  # an earlier version cut these squares one pixel from where torchvision does
+            form += " cut as torchvision does"
         return hashlib.sha256(f"{self.name}\n{form}\n{self._weights}\n".encode()).hexdigest()
 
     def map_layer(self) -> str:
