@@ -209,6 +209,44 @@ def test_weights_are_read_from_safetensors_and_from_checkpoints_alike(saved, tmp
     assert open_encoder("timm/resnet10t", str(path)).digest in digests
 
 
+def test_weights_are_read_as_people_have_saved_them(saved, tmp_path):
+    """By timm's own training, by a LightningModule, compiled, by an old torch, under another ending: the same weights."""
+    from argparse import Namespace
+
+    from safetensors.torch import save_file
+
+    path, model = saved("test_resnet")
+    state = model.state_dict()
+    expected = open_encoder("test_resnet", str(path)).digest
+    for content in (
+        {"state_dict": state, "args": Namespace(lr=0.1), "epoch": 3},
+        {"state_dict": {f"model.{name}": value for name, value in state.items()}},
+        {f"module._orig_mod.{name}": value for name, value in state.items()},
+        {name: value for name, value in state.items() if not name.endswith("num_batches_tracked")},
+    ):
+        torch.save(content, tmp_path / "w.pt")
+        assert open_encoder("test_resnet", str(tmp_path / "w.pt")).digest == expected
+    save_file(state, tmp_path / "w.pt")
+    assert open_encoder("test_resnet", str(tmp_path / "w.pt")).digest == expected
+    torch.save(state, tmp_path / "w.safetensors")
+    assert open_encoder("test_resnet", str(tmp_path / "w.safetensors")).digest == expected
+
+
+def test_weights_that_do_not_fit_are_refused_by_what_differs(saved, tmp_path):
+    state = saved("test_resnet")[1].state_dict()
+    first, *_ = state
+    differing = {
+        f"{first} is missing": {name: value for name, value in state.items() if name != first},
+        "head.0.weight and 1 more are unknown": {**state, "head.0.weight": torch.ones(2), "head.0.bias": torch.ones(2)},
+        rf"{first} has shape \(2, 2\), expected \(16, 3, 3, 3\)": {**state, first: torch.ones(2, 2)},
+        f"must hold finite numbers, and some of {first} are not": {**state, first: state[first] / 0},
+    }
+    for expected, content in differing.items():
+        torch.save(content, tmp_path / "w.pt")
+        with pytest.raises(InputError, match=expected):
+            open_encoder("test_resnet", str(tmp_path / "w.pt"))
+
+
 @pytest.mark.parametrize("wrapper", ["state_dict", "model_state_dict", "model", "state_dict_ema"])
 def test_weights_are_found_in_a_checkpoint_by_any_of_the_usual_names(tmp_path, wrapper):
     torch.save({"epoch": 3, wrapper: {"module.a": torch.ones(2)}}, tmp_path / "w.pt")
