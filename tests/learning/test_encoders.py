@@ -487,3 +487,23 @@ def test_kill_9_loses_the_blocks_in_the_making_and_no_others(tmp_path):
     assert len(made) == 40 - len(there)
     assert not set(made) & set(there)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_two_processes_that_encode_the_same_share_the_work_and_agree(tmp_path):
+    """Started one after the other, with process ids beside each other; each checks the array that it has got."""
+    path = tmp_path / "x.npy"
+    command = [
+        sys.executable,
+        "-c",
+        VICTIM.replace("time.sleep", r'print(f"made {start}\n", end=""); time.sleep'),
+        str(path),
+        "0.05",
+    ]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=60)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    np.testing.assert_array_equal(np.load(path)[:, 0], np.arange(40))
+    made = [line for text in said for line in text.splitlines() if line.startswith("made")]
+    assert len(set(made)) == 40
+    assert len(made) < 60  # each of four threads may begin what another one has just begun
+    assert list(tmp_path.iterdir()) == [path]
