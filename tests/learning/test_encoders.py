@@ -379,6 +379,23 @@ def test_each_image_and_its_mirror_are_encoded_once(counted, cache):
     assert {path.suffix for path in cache.rglob("*.*")} == {".npy"}  # nothing half made is left
 
 
+def test_a_changed_image_is_encoded_and_the_features_of_the_one_before_are_not_taken(counted, images):
+    small = images[:, :12, :12].copy()
+    before = encode_images(small, "sides")
+    small[2, 0, 0] ^= 255
+    after = encode_images(small, "sides")
+    assert np.flatnonzero((before != after).any(1)).tolist() == [2]
+    assert sum(counted) == 10
+
+
+def test_a_random_window_is_refused_for_features_that_are_made_once(counted):
+    source = replace(synthetic(items=5, classes=3, size=12, annotators=5), scale=(0.3, 1.0))
+    with pytest.raises(
+        InputError, match=r"data\.scale must be null for image_head, .* got \[0\.3, 1\.0\]; recipe=image_finetune"
+    ):
+        encoded_images(source, "sides")
+
+
 def test_grey_images_are_encoded_as_three_equal_channels_and_others_refused(counted, images):
     grey = images[:, :12, :12, :1]
     np.testing.assert_allclose(encode_images(grey, "sides"), left_minus_right(grey), atol=1e-6)

@@ -33,6 +33,11 @@ def encoded_images(source: Source, encoder: str, weights: str | None = None, *, 
     without encoding anything again.
     """
     check_images(source, "image_head")
+    if source.scale is not None:
+        raise InputError(
+            "data.scale must be null for image_head, which encodes each image once, whole: "
+            f"got {list(source.scale)}; recipe=image_finetune shows random windows"
+        )
     return _encoded(source, encoder, weights, frozen_encoder(encoder, weights)[1], mirror and source.flip)
 
 
