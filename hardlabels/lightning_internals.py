@@ -1,6 +1,7 @@
 """The one place that touches what Lightning does not promise: counters of its loop, its data fetcher, DDP's settings.
 
-``tests/test_lightning_internals.py`` holds them to what is expected, and ``pyproject.toml`` bounds the version.
+``tests/test_lightning_internals.py`` and ``tests/faults/test_ddp.py`` hold them to what is expected, and
+``pyproject.toml`` bounds the version.
 """
 
 from lightning import Trainer

@@ -12,8 +12,8 @@ DESCRIPTION = """Predict new items with a trained run.
 
 RUN is a run's folder (outputs/mine/image_head/soft/K=all/seed=0), or the folder above it (.../soft/K=all) for the mean over its
 seeds. NEW is what the run was trained on: a folder of images (or single images), a .csv or .jsonl of texts, a .csv or .npy of
-features. The run's folder is all that is needed, and a frozen encoder's weights where these came from a file. Any number of items:
-they are read and written block by block."""
+features. The run's folder is all that is needed, and a frozen encoder's weights where these came from a file. Any number of
+items: they are read and written block by block."""
 
 
 def arguments() -> argparse.ArgumentParser:

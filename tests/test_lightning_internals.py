@@ -4,7 +4,7 @@ import torch
 from lightning import Callback, LightningModule, Trainer
 from torch.utils.data import DataLoader, TensorDataset
 
-from hardlabels.lightning_internals import draw_batches_anew, find_unused_parameters, set_finished_epochs
+from hardlabels.lightning_internals import draw_batches_anew, set_finished_epochs
 
 
 class _Plain(LightningModule):
@@ -75,14 +75,3 @@ def test_batches_that_were_fetched_before_training_starts_can_be_drawn_again(tmp
     trainer = Trainer(accelerator="cpu", max_epochs=1, callbacks=[anew], default_root_dir=tmp_path, **quiet)
     trainer.fit(_Vectors(), DataLoader(numbers))
     assert anew.shown == [2.0] * 4  # of the second iterator, all of them
-
-
-def test_ddp_takes_the_setting_unless_the_user_has_said_otherwise():
-    """That it reaches torch is seen where two processes train a head before its encoder, tests/faults/test_ddp.py."""
-    from lightning.pytorch.strategies import DDPStrategy
-
-    for given, expected in (({}, True), ({"find_unused_parameters": False}, False)):
-        trainer = Trainer(accelerator="cpu", devices=2, strategy=DDPStrategy(**given), logger=False, enable_checkpointing=False)
-        find_unused_parameters(trainer)
-        assert trainer.strategy._ddp_kwargs["find_unused_parameters"] is expected
-    find_unused_parameters(Trainer(accelerator="cpu", devices=1, logger=False, enable_checkpointing=False))  # nothing to do
