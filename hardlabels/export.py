@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> Path:
     path = args.out or args.run / f"model{ENDINGS[args.to]}"
     if path.suffix != ENDINGS[args.to] or path.is_dir():
         raise InputError(f"--out {path}: expected a file that ends in {ENDINGS[args.to]}")
-    model = open_model(args.run, args.checkpoint)
+    model = open_model(args.run, args.checkpoint, weights=args.weights)
     difference = export(model, args.to, path, calibrated=args.calibrated)
     checked = f"within {difference:.1g} of our own probabilities"
     say(f"{path}: {len(model.class_names)} classes, {args.checkpoint} checkpoint; {checked}")

@@ -1,9 +1,11 @@
-"""The one place that touches what Lightning does not promise: the counters of its training loop, and its data fetcher.
+"""The one place that touches what Lightning does not promise: counters of its loop, its data fetcher, DDP's settings.
 
-``tests/test_lightning_internals.py`` holds them to what is expected, and ``pyproject.toml`` bounds the version.
+``tests/test_lightning_internals.py`` and ``tests/faults/test_ddp.py`` hold them to what is expected, and
+``pyproject.toml`` bounds the version.
 """
 
 from lightning import Trainer
+from lightning.pytorch.strategies import DDPStrategy
 
 
 def set_finished_epochs(trainer: Trainer, epochs: int, steps: int) -> None:
@@ -33,3 +35,15 @@ def draw_batches_anew(trainer: Trainer) -> None:
         trainer: in ``on_train_start``.
     """
     iter(trainer.fit_loop._data_fetcher)  # type: ignore[arg-type]
+
+
+def find_unused_parameters(trainer: Trainer) -> None:
+    """Make DDP look in every step which parameters have a gradient; without it, DDP fails where one has none.
+
+    Nothing happens where the strategy is another one, or where the user has said what DDP shall do.
+
+    Args:
+        trainer: that has not started yet.
+    """
+    if isinstance(trainer.strategy, DDPStrategy):
+        trainer.strategy._ddp_kwargs.setdefault("find_unused_parameters", True)

@@ -12,7 +12,8 @@ DESCRIPTION = """Predict new items with a trained run.
 
 RUN is a run's folder (outputs/mine/image_head/soft/K=all/seed=0), or the folder above it (.../soft/K=all) for the mean over its
 seeds. NEW is what the run was trained on: a folder of images (or single images), a .csv or .jsonl of texts, a .csv or .npy of
-features. The run's folder is all that is needed. Any number of items: they are read and written block by block."""
+features. The run's folder is all that is needed, and a frozen encoder's weights where these came from a file. Any number of
+items: they are read and written block by block."""
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -42,6 +43,12 @@ def add_network_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="correct the confidence by the temperature that was fitted when the run was trained",
     )
+    parser.add_argument(
+        "--weights",
+        type=Path,
+        metavar="FILE",
+        help="the weights of a frozen encoder that came from a file (model.weights=FILE), where it is no longer there",
+    )
 
 
 def predict(args: argparse.Namespace) -> int:
@@ -55,7 +62,7 @@ def predict(args: argparse.Namespace) -> int:
     from hardlabels.inference.items import check_paths, stream_items  # noqa: PLC0415
     from hardlabels.inference.model import Predictor  # noqa: PLC0415
 
-    predictor = Predictor.open(args.run, args.checkpoint, calibrated=args.calibrated, device=args.device)
+    predictor = Predictor.open(args.run, args.checkpoint, calibrated=args.calibrated, device=args.device, weights=args.weights)
     check_paths(args.new, predictor.preparation.items)
     task = bars().add_task("predicting", total=None, note="")
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -18,6 +19,7 @@ from hardlabels.comparing.request import Request
 from hardlabels.configuration import CONF
 from hardlabels.console import say
 from hardlabels.errors import InputError
+from hardlabels.learning.encoders.images import frozen_encoder
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.data import SAID_BEFORE, content_of_own_files, load_source
 from hardlabels.runs.directory import RunDirectory
@@ -87,7 +89,8 @@ def prepare(request: Request) -> Prepared:
     """
     settings = dict(request.settings)
     if "data.size" not in settings and settings.get("data") == "files":
-        settings |= image_size(Path(settings["data.items"].strip('"')).expanduser())
+        folder = Path(settings["data.items"].strip('"')).expanduser()
+        settings |= image_size(folder, encoded_side(settings)) if folder.is_dir() else {}
     cfg = composed(tuple((name, value) for name, value in settings.items() if name == "data" or name.startswith("data.")))
     source = load_source(OmegaConf.to_yaml(cfg.data, resolve=True))
     if len(source) < FEWEST_ITEMS:
@@ -103,7 +106,15 @@ def prepare(request: Request) -> Prepared:
     return Prepared(request, words, configs[methods[0]], source, summarise(source.votes), folders)
 
 
-def image_size(items: Path) -> dict[str, str]:
+def encoded_side(settings: Mapping[str, str]) -> int:
+    """The pixels a side of what the encoder cuts the middle out of; the user may have chosen another one than the default."""
+    if "model.encoder" not in settings:
+        return ENCODED_SIDE
+    name, weights = (settings.get(f"model.{one}", "null").strip("\"'") for one in ("encoder", "weights"))
+    return frozen_encoder(name, None if weights == "null" else weights)[0].form.resize
+
+
+def image_size(items: Path, largest: int = ENCODED_SIDE) -> dict[str, str]:
     """The size that images are read at: that of the encoder, or smaller where the images are."""
     if not items.is_dir():
         return {}
@@ -114,8 +125,8 @@ def image_size(items: Path) -> dict[str, str]:
                 sides.append(min(image.size))
         except OSError:
             continue  # the reader of all images says which one is none
-    usual = int(np.median(sides)) if sides else ENCODED_SIDE
-    return {"data.size": str(min(max(usual, SMALLEST_SIDE), ENCODED_SIDE))}
+    usual = int(np.median(sides)) if sides else largest
+    return {"data.size": str(min(max(usual, SMALLEST_SIDE), largest))}
 
 
 @lru_cache(maxsize=64)

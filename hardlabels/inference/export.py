@@ -12,7 +12,7 @@ import torch
 from hardlabels.errors import InputError
 from hardlabels.inference.model import Predictor, TrainedModel
 from hardlabels.inference.pipeline import Pipeline
-from hardlabels.learning.networks import build_network
+from hardlabels.learning.networks import reopen_network
 from hardlabels.randomness import stream
 from hardlabels.runs.writing import write_atomically
 
@@ -133,7 +133,7 @@ def _safetensors(model: TrainedModel, path: Path, calibrated: bool) -> Callable[
         raise InputError(f"--to safetensors needs the export extra: {EXTRA}") from error
     weights = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in model.network.state_dict().items()}
     write_atomically(path, lambda file: file.write(save(weights, metadata=describe(model))))
-    network = build_network(model.settings)
+    network = reopen_network(model.settings, model.preparation.encoder)
     network.load_state_dict(load_file(path))
     again = TrainedModel(path, network.eval(), model.settings, model.class_names, model.preparation, model.temperature)
     return lambda items: _expected(again, items, calibrated)

@@ -1,7 +1,7 @@
 """A trained network, opened from its run's folder; one, or the mean over the seeds of a method."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from torch import nn
 from hardlabels.errors import InputError
 from hardlabels.inference.prepare import KINDS, Preparation
 from hardlabels.learning.augment import normalise
-from hardlabels.learning.networks import build_network, network_class
+from hardlabels.learning.networks import network_class, reopen_network
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.reading import read_settings
 from hardlabels.runs.training.checkpoint import load_checkpoint, network_state
@@ -53,8 +53,16 @@ class TrainedModel:
         return torch.cat(found).numpy().astype(np.float64)
 
 
-def open_model(folder: str | Path, checkpoint: str = "best", device: str = "cpu") -> TrainedModel:
+def open_model(
+    folder: str | Path, checkpoint: str = "best", device: str = "cpu", *, weights: str | Path | None = None
+) -> TrainedModel:
     """The network of a run's ``best.ckpt`` or ``last.ckpt``; the data of the run are not needed.
+
+    Args:
+        folder: of the run.
+        checkpoint: ``best`` or ``last``.
+        device: where the network shall be.
+        weights: where the file of the frozen encoder's weights is now; None looks where the run had it.
 
     Raises:
         InputError: no finished run, a checkpoint that is damaged or of an earlier version, an encoder that is not the same.
@@ -78,8 +86,11 @@ def open_model(folder: str | Path, checkpoint: str = "best", device: str = "cpu"
         raise InputError(f"{path}: expected a network's settings and its class names, found {settings!r:.60} and {names!r:.60}")
     data = read_settings(run.config).get("data", {}) if run.config.is_file() else {}
     preparation = Preparation.from_checkpoint(carried["preprocessing"], data if isinstance(data, dict) else {}, path)
+    if weights is not None and preparation.encoder is not None:
+        settings = {**settings, "weights": str(weights)}
+        preparation = replace(preparation, encoder={**preparation.encoder, "weights": str(weights)})
     _check_encoder(settings, preparation, path)
-    network = build_network(settings)
+    network = reopen_network(settings, preparation.encoder)
     network.load_state_dict(network_state(path, network))
     temperature = carried.get("temperature")
     good = isinstance(temperature, float) and 0 < temperature < float("inf")
@@ -87,10 +98,17 @@ def open_model(folder: str | Path, checkpoint: str = "best", device: str = "cpu"
 
 
 def _check_encoder(settings: dict[str, Any], preparation: Preparation, path: Path) -> None:
-    """Refuse an encoder other than the one that the network was trained with."""
-    if preparation.encoder is None:
+    """Refuse an encoder other than the one that the network was trained with; the checkpoint may hold that one itself."""
+    network = network_class(settings)
+    if preparation.encoder is None or hasattr(network, "reopen"):
         return
-    identify = getattr(network_class(settings), "identify", None)
+    file = settings.get("weights")
+    if file is not None and not Path(file).expanduser().is_file():
+        raise InputError(
+            f"{path} needs the weights of its frozen encoder: expected {file}, found nothing (looked in {Path.cwd()}); "
+            "--weights FILE says where they are now"
+        )
+    identify = getattr(network, "identify", None)
     expected = preparation.encoder.get("fingerprint")
     found = None if identify is None else identify({**settings})
     if found != expected:
@@ -140,11 +158,18 @@ class Predictor:
 
     @classmethod
     def open(
-        cls, path: str | Path, checkpoint: str = "best", *, calibrated: bool = False, device: str | None = None
+        cls,
+        path: str | Path,
+        checkpoint: str = "best",
+        *,
+        calibrated: bool = False,
+        device: str | None = None,
+        weights: str | Path | None = None,
     ) -> "Predictor":
-        """The network of a run's folder, or the mean over the seeds in the folder above it."""
+        """The network of a run's folder, or the mean over the seeds in the folder above it; see :func:`open_model`."""
         place = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        return cls([open_model(folder, checkpoint, place) for folder in run_folders(path)], calibrated=calibrated)
+        models = [open_model(folder, checkpoint, place, weights=weights) for folder in run_folders(path)]
+        return cls(models, calibrated=calibrated)
 
     def __call__(self, items: np.ndarray) -> np.ndarray:
         """(n, C) float64 probabilities of items as :mod:`hardlabels.sources` has them.

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from hardlabels.errors import InputError
 from hardlabels.inference.model import TrainedModel
 from hardlabels.learning.encoders.images import ImageEncoder, frozen_encoder
-from hardlabels.learning.encoders.preprocess import RGB, Preprocessing
+from hardlabels.learning.encoders.preprocess import RGB, Preprocessing, windows
 
 
 def resize_matrix(before: int, after: int, interpolation: str) -> Tensor:
@@ -33,10 +33,7 @@ class Fit(nn.Module):
 
     def __init__(self, height: int, width: int, form: Preprocessing):
         super().__init__()
-        shorter = min(height, width)
-        for name, side in (("rows", height), ("columns", width)):
-            after = max(form.resize, round(side * form.resize / shorter))
-            start = (after - form.size) // 2
+        for name, side, (after, start) in zip(("rows", "columns"), (height, width), windows(height, width, form), strict=True):
             self.register_buffer(name, resize_matrix(side, after, form.interpolation)[start : start + form.size].contiguous())
 
     def forward(self, images: Tensor) -> Tensor:

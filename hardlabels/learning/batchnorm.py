@@ -49,13 +49,22 @@ class GlobalBatchNorm2d(nn.BatchNorm2d):
 
 
 def synchronised(network: nn.Module, device: torch.device) -> nn.Module:
-    """The network with every batch normalisation taken over all processes; parameters and state stay the same objects."""
-    if device.type == "cuda":
-        return nn.SyncBatchNorm.convert_sync_batchnorm(network)
+    """The network with every batch normalisation taken over all processes; parameters and state stay the same objects.
+
+    Layers that do more than normalise stay as they are: torch would replace timm's ``BatchNormAct2d`` without its activation.
+    Those of a pretrained encoder keep their statistics, so that there is nothing to take over processes.
+    """
     for parent in list(network.modules()):
         for name, child in parent.named_children():
             if type(child) is nn.BatchNorm2d:
-                twin = GlobalBatchNorm2d(child.num_features, child.eps, child.momentum)
-                twin._parameters, twin._buffers = child._parameters, child._buffers
-                setattr(parent, name, twin.train(child.training))
+                setattr(parent, name, _twin(child, device).train(child.training))
     return network
+
+
+def _twin(layer: nn.BatchNorm2d, device: torch.device) -> nn.Module:
+    """The layer with the statistics of all processes: torch's own on GPUs, which is faster there, and ours elsewhere."""
+    if device.type == "cuda":
+        return nn.SyncBatchNorm.convert_sync_batchnorm(layer)
+    twin = GlobalBatchNorm2d(layer.num_features, layer.eps, layer.momentum)
+    twin._parameters, twin._buffers = layer._parameters, layer._buffers
+    return twin

@@ -1,5 +1,6 @@
 """Networks for images with a pretrained encoder: a perceptron on its frozen features, and the encoder trained with it."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -9,9 +10,9 @@ from torch import Tensor, nn
 from hardlabels.errors import InputError
 from hardlabels.learning.encoders import Prepared
 from hardlabels.learning.encoders.features import encode_images, encoded_images, scaled_images
-from hardlabels.learning.encoders.image_encoder import DEFAULT
+from hardlabels.learning.encoders.image_encoder import DEFAULT, ImageEncoder
 from hardlabels.learning.encoders.images import frozen_encoder, open_encoder
-from hardlabels.learning.encoders.preprocess import as_rgb
+from hardlabels.learning.encoders.preprocess import Preprocessing, as_rgb
 from hardlabels.learning.mlp import MLP
 from hardlabels.sources.source import Source
 
@@ -77,7 +78,7 @@ class ImageFinetune(nn.Module):
     Args:
         num_classes: C.
         encoder: ``efficientnet-lite``, ``torchvision/NAME``, or a model of timm; see
-            :func:`~hardlabels.learning.encoders.images.open_encoder`.
+            :func:`~hardlabels.learning.encoders.images.open_encoder`. Or the encoder itself.
         weights: a file of the encoder's weights; None takes the pretrained ones.
         head_epochs: for so many epochs, from the first one on, only the head is trained.
         width: hidden layers of the head have 8 times as many units.
@@ -89,7 +90,7 @@ class ImageFinetune(nn.Module):
     def __init__(
         self,
         num_classes: int,
-        encoder: str = DEFAULT,
+        encoder: str | ImageEncoder = DEFAULT,
         weights: str | None = None,
         head_epochs: int = 0,
         width: int = 16,
@@ -98,9 +99,21 @@ class ImageFinetune(nn.Module):
         super().__init__()
         if not isinstance(head_epochs, int) or head_epochs < 0:
             raise InputError(f"model.head_epochs must be a whole number of at least 0, got {head_epochs!r:.60}")
-        self.encoder = open_encoder(encoder, weights)
+        self.encoder = encoder if isinstance(encoder, ImageEncoder) else open_encoder(encoder, weights)
         self.head_epochs = head_epochs
         self.head = MLP(num_classes, in_features=self.encoder.num_features, width=width, depth=depth)
+
+    @classmethod
+    def reopen(cls, settings: dict[str, Any], encoder: Mapping[str, Any]) -> "ImageFinetune":
+        """The network for weights of a checkpoint, which holds those of the encoder too: nothing else is read or downloaded.
+
+        Args:
+            settings: the arguments of the constructor.
+            encoder: what :meth:`describe_encoder` said of the encoder when it was trained.
+        """
+        opened = open_encoder(_chosen(settings)[0], pretrained=False)
+        opened.form = Preprocessing.from_plain(encoder)  # timm's own may have changed since
+        return cls(**{**settings, "encoder": opened})
 
     @property
     def fc(self) -> nn.Linear:
@@ -123,6 +136,11 @@ class ImageFinetune(nn.Module):
     def map_layer(self) -> str:
         """The layer for Grad-CAM: the encoder's last maps."""
         return f"encoder.{self.encoder.map_layer()}"
+
+    @property
+    def trains_in_parts(self) -> bool:
+        """Whether some epochs train the head alone."""
+        return self.head_epochs > 0
 
     def start_epoch(self, epoch: int) -> None:
         """Train the encoder too, or only the head."""

@@ -33,7 +33,10 @@ def cosine(epoch: int, epochs: int) -> float:
 
 @runtime_checkable
 class ByEpoch(Protocol):
-    """A network of which not all is trained in every epoch."""
+    """A network of which not all is trained in every epoch.
+
+    Where its attribute ``trains_in_parts`` is there and false, all of it is.
+    """
 
     def start_epoch(self, epoch: int) -> None:
         """Called before the first batch of the epoch. What it does must follow from the epoch alone: a run may be resumed."""

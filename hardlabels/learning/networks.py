@@ -26,6 +26,21 @@ def build_network(settings: Mapping[str, Any]) -> nn.Module:
         return build("model", settings, nn.Module)
 
 
+def reopen_network(settings: Mapping[str, Any], encoder: Mapping[str, Any] | None) -> nn.Module:
+    """The network that these settings describe, for weights that come from a checkpoint.
+
+    A network whose checkpoints hold all of its encoder has a class method ``reopen``, which needs no pretrained weights.
+
+    Args:
+        settings: as :func:`build_network` takes them.
+        encoder: what :func:`describe_items` says of its encoder; None where it has none.
+    """
+    reopen = getattr(network_class(settings), "reopen", None)
+    if reopen is None or encoder is None:
+        return build_network(settings)
+    return reopen({name: value for name, value in settings.items() if name != "_target_"}, encoder)
+
+
 def network_class(settings: Mapping[str, Any]) -> type[nn.Module]:
     """The class of the network that these settings describe."""
     return cast(type[nn.Module], named_code("model._target_", settings.get("_target_"), nn.Module))

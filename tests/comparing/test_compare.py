@@ -8,6 +8,7 @@ from subprocess import CompletedProcess
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from hydra.core.global_hydra import GlobalHydra
 from PIL import Image
 
@@ -102,6 +103,13 @@ def test_what_was_read_is_said_once(files, monkeypatch, capsys):
     load_source.cache_clear()
     run.prepare(read_request(["votes.csv", "features.npy", "seeds=2"]))
     assert "votes on" not in capsys.readouterr().out
+
+
+def test_images_are_read_at_what_the_chosen_encoder_takes_where_they_are_large_enough(files, tmp_path):
+    timm = pytest.importorskip("timm", reason="needs pip install 'hardlabels[images]'")
+    torch.save(timm.create_model("test_resnet").state_dict(), tmp_path / "w.pt")
+    assert run.encoded_side({}) == 160
+    assert run.encoded_side({"model.encoder": "test_resnet", "model.weights": f"'{tmp_path / 'w.pt'}'"}) == 168
 
 
 def test_finished_runs_are_not_trained_again(files, monkeypatch, capsys):

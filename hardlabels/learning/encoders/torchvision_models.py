@@ -10,12 +10,13 @@ from hardlabels.learning.encoders.image_encoder import ImageEncoder, load_weight
 from hardlabels.learning.encoders.preprocess import INTERPOLATIONS, Preprocessing
 
 
-def open_torchvision(name: str, weights: Path | None) -> ImageEncoder:
+def open_torchvision(name: str, weights: Path | None, *, pretrained: bool = True) -> ImageEncoder:
     """The model of this name without its last linear layer; with torchvision's default weights, or with those of a file.
 
     Args:
         name: of a model (``resnet50``), or of weights (``ResNet50_Weights.IMAGENET1K_V1``).
         weights: the file.
+        pretrained: False does without torchvision's weights where there is no file.
     """
     from torchvision.models import get_model, get_model_weights, get_weight  # noqa: PLC0415
 
@@ -32,7 +33,7 @@ def open_torchvision(name: str, weights: Path | None) -> ImageEncoder:
             f"model.encoder=torchvision/{name} must name a classifier of torchvision, or its weights: {error}"
         ) from error
     try:
-        body = get_model(model, weights=chosen if weights is None else None)
+        body = get_model(model, weights=chosen if pretrained and weights is None else None)
     except Exception as error:  # no network, or a download with other content
         reason = " ".join(str(error).split())[:200]
         raise InputError(

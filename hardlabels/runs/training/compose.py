@@ -15,9 +15,10 @@ from hardlabels.errors import InputError
 from hardlabels.guard import build, refusals_of
 from hardlabels.learning.batchnorm import synchronised
 from hardlabels.learning.datamodule import DeliveryDataModule
-from hardlabels.learning.module import Classifier
+from hardlabels.learning.module import ByEpoch, Classifier
 from hardlabels.learning.networks import build_network, describe_items, network_class
 from hardlabels.learning.own_augmentation import Transform
+from hardlabels.lightning_internals import find_unused_parameters
 from hardlabels.metrics.accumulate import Scores
 from hardlabels.metrics.collection import METRICS
 from hardlabels.randomness import torch_seed
@@ -86,6 +87,8 @@ def compose_run(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> Run:
     trainer = make_trainer(config, callbacks, make_loggers(config["logger"], known), keeper)
     if trainer.world_size > 1:
         synchronised(network, trainer.strategy.root_device)
+        if isinstance(network, ByEpoch) and getattr(network, "trains_in_parts", True):
+            find_unused_parameters(trainer)
     return Run(directory, training, content, datamodule, classifier, keeper, trainer)
 
 

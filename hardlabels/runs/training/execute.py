@@ -12,13 +12,14 @@ from omegaconf import DictConfig
 from hardlabels.console import say
 from hardlabels.learning.memory import keep_freed_memory
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.data import OWN
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.environment import describe_environment
 from hardlabels.runs.lock import hold
 from hardlabels.runs.reading import read_json
 from hardlabels.runs.training.compose import compose_run
 from hardlabels.runs.training.divergence import DivergenceError
-from hardlabels.runs.training.notices import few_steps
+from hardlabels.runs.training.notices import few_pixels, few_steps
 from hardlabels.runs.training.result import write_result
 from hardlabels.runs.views.loggers import close_loggers
 from hardlabels.runs.writing import write_text
@@ -39,7 +40,9 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
             if trainer.is_global_zero:
                 device, threads = str(trainer.strategy.root_device), torch.get_num_threads()
                 directory.start(cfg, run.training, run.content, describe_environment(device, threads, trainer.world_size))
-                _say_few_steps(len(datamodule.examples), cfg.recipe.batch_size, cfg.recipe.epochs)
+                _say_once(few_steps(len(datamodule.examples), cfg.recipe.batch_size, cfg.recipe.epochs))
+                if cfg.data.get("_target_") == OWN:  # other images have one size, which is all there is of them
+                    _say_once(few_pixels(run.classifier.hparams["preprocessing"]))
             trainer.fit(run.classifier, datamodule=datamodule)
             if trainer.is_global_zero:
                 result = write_result(directory, run.keeper, network, datamodule)
@@ -53,10 +56,10 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
 
 
 @lru_cache
-def _say_few_steps(examples: int, batch_size: int, epochs: int) -> None:
-    """Once a process: the cells of a grid have the same number of steps."""
-    if (line := few_steps(examples, batch_size, epochs)) is not None:
-        say(line)
+def _say_once(notice: str | None) -> None:
+    """Once a process: the cells of a grid have the same number of steps, and the same items."""
+    if notice is not None:
+        say(notice)
 
 
 def _quiet_lightning() -> None:

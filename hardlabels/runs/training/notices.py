@@ -1,4 +1,4 @@
-"""What a person should know about a run: too few steps, before it starts; a network that learned nothing, after it ended."""
+"""What a person should know about a run: few steps or pixels before it starts, a network that learned nothing after it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,6 +29,29 @@ def few_steps(examples: int, batch_size: int, epochs: int) -> str | None:
     if examples <= smaller or batch_size <= smaller:
         return f"few steps: {have}; more recipe.epochs (now {epochs}) give more, with run.tag=NAME"
     return f"few steps: {have}; recipe.batch_size={smaller} gives {-(-examples // smaller)} an epoch, with run.tag=NAME"
+
+
+def few_pixels(preprocessing: Mapping[str, Any]) -> str | None:
+    """What to set where images of one's own are read smaller than their encoder takes them; None where they are not.
+
+    Args:
+        preprocessing: what :func:`~hardlabels.learning.networks.describe_items` says.
+
+    >>> encoder = {"name": "resnet50", "size": 224, "resize": 235}
+    >>> print(few_pixels({"items": "images", "shape": [32, 32, 3], "crop": None, "encoder": encoder}))  # doctest: +ELLIPSIS
+    few pixels: images are read at 32 x 32 and enlarged to the 224 x 224 that resnet50 takes; where your files are larger, ...
+    >>> few_pixels({"items": "images", "shape": [224, 224, 3], "crop": None, "encoder": encoder})
+    """
+    encoder = preprocessing.get("encoder") or {}
+    if preprocessing["items"] != "images" or "size" not in encoder:
+        return None
+    side, size = preprocessing.get("crop") or min(preprocessing["shape"][:2]), encoder["size"]
+    if side >= size:
+        return None
+    return (
+        f"few pixels: images are read at {side} x {side} and enlarged to the {size} x {size} that {encoder['name']} takes; "
+        f"where your files are larger, data.size={encoder['resize']} shows it more of them"
+    )
 
 
 def doubts(result: Mapping[str, Any]) -> list[str]:
