@@ -5,16 +5,21 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
 from tests import image_numbers
 from tests.image_numbers import HARD, OUTCOME
 from tests.numbers import ONES, Statement, says
-from tests.registered_numbers import Registered, primary_lines, read_files
+from tests.registered_numbers import AUROC, Registered, primary_lines, read_files
 
 STUDY = Registered("image_pair", image_numbers.STUDY.primary)
+PROBED = Registered("image_pair", image_numbers.STUDY.primary, below="probed")
+"""Five seeds trained again, since the networks were not kept: what the probes saw."""
+
 REGIMES = {"image_pair_early": "early", "image_pair_long": "memorised"}
 FIRST = {"image_pair_early": "image_head_early", "image_pair_long": "image_head_long"}
 """The recipe of the first study that a recipe repeats."""
@@ -78,8 +83,61 @@ def training_loss(recipe: str, method: str, k: str) -> float:
     return float(np.mean(losses))
 
 
+def curvature_table() -> list[str]:
+    """Largest eigenvalue and trace."""
+    return [line for recipe, word in REGIMES.items() for line in PROBED.curvature_table(recipe, word, form="{:,.1f}")]
+
+
+def auroc_table() -> list[str]:
+    """Outlier detection."""
+    return [line for recipe, word in REGIMES.items() for line in PROBED.auroc_table(recipe, word)]
+
+
+def probe_statements() -> Iterator[Statement]:
+    """What is said of the probes."""
+    early, late = REGIMES
+    seeds = PROBED.whole(early)
+    assert seeds == PROBED.whole(late)
+    yield says("Probed were seeds {} to {}", seeds[0], seeds[-1])
+    again = [
+        abs(PROBED.values(*cell, at=at, seeds=seeds) - STUDY.values(*cell, at=at, seeds=seeds))
+        for cell in [(recipe, *one) for recipe in REGIMES for one in STUDY.primary]
+        for at in ("best", "last")
+    ]
+    yield says("differs from the published one by {:.4f} nat on average and {:.4f} at most", np.mean(again), np.max(again))
+    lower = {
+        (recipe, method, k, quantity): int(np.sum(hard < soft))
+        for recipe, method, k, quantity in product(REGIMES, HARD, ("5", "all"), ("full/lambda_max", "full/trace"))
+        for hard, soft in [
+            [PROBED.probe_values(recipe, "hessian", "last", quantity, one, k) for one in (method, "soft")],
+        ]
+    }
+    assert sorted(lower.values()) == [4] + [5] * 15
+    assert lower[early, "multipass", "5", "full/lambda_max"] == 4
+    yield says("but {} of {} for", "four", "five")
+    barrier = "full/barrier_interpolated_bn"
+    cells = list(product(REGIMES, ("best", "last"), ("5", "all")))
+    line = [PROBED.pair_values(recipe, "barrier", at, barrier, "sls", "soft", k, same_seed=True).max() for recipe, at, k in cells]
+    between = [
+        PROBED.pair_values(recipe, "barrier", at, barrier, one, one, k).mean()
+        for recipe, at, k in cells
+        for one in ("sls", "soft")
+    ]
+    yield says("rises by more than {:.4f} nat", np.ceil(1e4 * max(line)) / 1e4)
+    yield says("({:.3f} to {:.3f} nat on average)", min(between), max(between))
+    for quantity, method, k in product(AUROC, HARD, ("5", "all")):
+        hard, soft = (PROBED.probe_values(late, "ood", "last", quantity, one, k) for one in (method, "soft"))
+        assert (hard > soft).all()
+    [settings] = {
+        json.loads(content)["settings"]["max_items"] for content in read_files(PROBED.folder, "diagnostics/ood.json").values()
+    }
+    yield says("({:,} images of each", settings)
+    yield says("With {} seeds no exact", "five")
+
+
 def statements() -> Iterator[Statement]:
     """The prose."""
+    yield from probe_statements()
     early, late = REGIMES
     for study, recipe, text in (
         (STUDY, early, "have accuracy {:.3f} and soft NLL {:.3f} with soft labels"),
@@ -155,7 +213,7 @@ def readme_statements() -> Iterator[Statement]:
     yield says("by {:.3f} and {:.3f} nat with two encoders and {} other seeds", *gains, len(STUDY.whole("image_pair_long")))
 
 
-TABLES = (table, primary_table, differing_table)
+TABLES = (table, primary_table, differing_table, curvature_table, auroc_table)
 
 if __name__ == "__main__":
     for made in TABLES:

@@ -46,14 +46,16 @@ class Registered:
     Args:
         name: of the study, and of its folder in ``results``.
         primary: method and K of the primary cells: what a whole seed has.
+        below: the folder of records below that of the study, where there is another one.
     """
 
     name: str
     primary: Sequence[tuple[str, str]]
+    below: str = ""
 
     @property
     def folder(self) -> Path:
-        return ROOT / "results" / self.name
+        return ROOT / "results" / self.name / self.below
 
     @property
     def results(self) -> dict[Key, dict[str, Any]]:
