@@ -25,6 +25,9 @@ MISTAKES = (InputError, HydraException, OmegaConfBaseException, YAMLError, Unico
 """What is wrong with the input. Composing a configuration raises all but the first."""
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
+SWEEP = re.compile(r"object_type=\w*Sweep\b")
+"""What OmegaConf says of an override that Hydra read as a sweep, where there can be none."""
+
 _set_by_user: dict[str, str | None] = {}
 """What ``run`` changed in the environment, as it was before; empty once Hydra has composed the configuration."""
 
@@ -42,6 +45,8 @@ def one_line(error: BaseException) -> str:
         text = f"{error.override!r} is no setting as key=value: {text}"
     if isinstance(error.__cause__, ConfigKeyError | ConfigAttributeError):
         return printable(unknown_setting(error.__cause__))
+    if isinstance(error.__cause__, OmegaConfBaseException) and SWEEP.search(str(error.__cause__)):
+        return printable(f"{' '.join(text.split())}: a sweep such as range(5) inside a list or a dictionary is written in quotes")
     if isinstance(error.__cause__, (HydraException, OmegaConfBaseException)):
         cause = re.sub(r"\s+full_key: \S*\s+object_type=\S+", "", str(error.__cause__))
         text += f" ({cause})"

@@ -135,6 +135,7 @@ MISTYPED = {
     "study": (["study=demoo"], ["Could not find 'study/demoo'", "demo family"]),
     "grid": (["study=text_main", "+study.data=mine"], ["study.data=mine would change nothing", "chaosnli_snli"]),
     "axis": (["study=text_main", "study.data=mine"], ["study.data is no setting", "study.grid="]),
+    "sweep": (["study=demo", "study.grid=[{method:[sls],seed:range(3)}]"], ["is written in quotes"]),
     "train": (["study=demo", "data=mine"], ["data=mine is a setting of hardlabels.train", "study.data=mine"]),
     "tag": (["study=demo", "run.tag=tiny"], ["study.tag=tiny"]),
     "K": (["study=demo", "K=5"], ["in its grid"]),
