@@ -69,7 +69,10 @@ def rows(named: NamedVotes, summary: Summary) -> list[tuple[str, str]]:
         lines.append(("votes", "not known: probabilities only"))
     else:
         lines += [("votes", f"{summary.votes:,}"), ("votes per item (least / median / most)", str(summary.per_item))]
-    lines += [("classes", f"{summary.classes}{', a scale' if named.ordered else ''}"), ("their shares", printable(names) + more)]
+    lines += [
+        ("classes", f"{summary.classes}{', a scale' if named.ordered else ''}"),
+        ("mean share over items", printable(names) + more),
+    ]
     if summary.annotators is None:
         lines.append(("annotators", "not known"))
     else:

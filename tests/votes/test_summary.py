@@ -197,7 +197,7 @@ def test_advice_follows_the_votes(votes, delivery, says):
 
 @pytest.mark.parametrize("counts", [[[3, 2], [1, 4]], [[30, 21], [11, 40]]])
 def test_advice_is_that_of_compare_where_nothing_was_resolved(counts):
-    """``hardlabels compare`` takes the simplest method then; it measures, so the advice sends there. Majority is warned against."""
+    """``hardlabels compare`` takes the simplest method then, and it measures. Majority is warned against."""
     found, why = advise(summarise(Votes.from_counts(counts)))
     assert found == SIMPLEST[0]
     assert "`hardlabels compare` measures it" in why

@@ -39,6 +39,14 @@ def test_it_prints_what_is_in_the_file(votes, capsys):
         assert part in out
 
 
+def test_shares_are_said_to_be_means_over_items(tmp_path, capsys):
+    """Of 3 votes 1 is cat, but an item with one vote counts as much as one with two."""
+    (tmp_path / "votes.csv").write_text("task,worker,label\na,w1,cat\na,w2,dog\nb,w1,dog\n")
+    main([str(tmp_path / "votes.csv")])
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "cat: 25.0%, dog: 75.0%" in line]
+    assert "mean share over items" in line
+
+
 def test_json_has_the_same_numbers(votes, capsys):
     main([str(votes), "--json"])
     found = json.loads(capsys.readouterr().out)
