@@ -264,7 +264,9 @@ class Votes:
 
     def _need_votes(self, array: np.ndarray | None) -> np.ndarray:
         if array is None:
-            raise InputError("these items have probabilities but no votes; K=... draws votes from them")
+            raise InputError(
+                "these items have probabilities but no votes; K=... (in Python: votes.subsample(K, seed=...)) draws some"
+            )
         return array
 
     def runs(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
