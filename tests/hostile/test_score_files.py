@@ -103,11 +103,11 @@ def csv(*lines):
 # name: (file name of the hostile one, its content or a function that makes it, arguments, what the message must say)
 CASES = {
     # ---- votes as text ----
-    "votes: NaN": ("votes.csv", csv("4,0", "1,nan", "2,2", "3,1"), ["finite numbers", "row 1", "nan at class 1"]),
-    "votes: infinite": ("votes.csv", csv("4,0", "1,1e999", "2,2", "3,1"), ["finite numbers", "row 1", "inf at class 1"]),
-    "votes: negative": ("votes.csv", csv("4,0", "1,3", "-2,2", "3,1"), ["at least 0", "row 2", "-2 at class 0"]),
-    "votes: fractional": ("votes.csv", csv("4,0", "1,3", "2.5,2", "3,1"), ["whole counts", "row 2", "2.5 at class 0"]),
-    "votes: an empty row": ("votes.csv", csv("4,0", "1,3", "2,2", "0,0"), ["at least one vote", "row 3", "[0, 0]"]),
+    "votes: NaN": ("votes.csv", csv("4,0", "1,nan", "2,2", "3,1"), ["finite numbers", "line 2", "nan at class 1"]),
+    "votes: infinite": ("votes.csv", csv("4,0", "1,1e999", "2,2", "3,1"), ["finite numbers", "line 2", "inf at class 1"]),
+    "votes: negative": ("votes.csv", csv("4,0", "1,3", "-2,2", "3,1"), ["at least 0", "line 3", "-2 at class 0"]),
+    "votes: fractional": ("votes.csv", csv("4,0", "1,3", "2.5,2", "3,1"), ["whole counts", "line 3", "[2.5, 2] sums to 4.5"]),
+    "votes: an empty row": ("votes.csv", csv("4,0", "1,3", "2,2", "0,0"), ["at least one vote", "line 4", "[0, 0]"]),
     "votes: an empty cell": ("votes.csv", csv("4,0", "1,", "2,2", "3,1"), ["numbers separated by commas", "line 2", "''"]),
     "votes: a word": ("votes.csv", csv("4,0", "1,many", "2,2", "3,1"), ["numbers", "line 2", "'many'"]),
     "votes: a word in the first line": ("votes.csv", csv("4,O", "1,3", "2,2", "3,1"), ["numbers", "line 1", "'O'"]),
@@ -122,8 +122,12 @@ CASES = {
     "votes: bytes that are no text": ("votes.csv", b"4,0\n1,\xff\xfe3\n", ["UTF-8", "byte 6", "0xff"]),
     "votes: no lines": ("votes.csv", b"", ["at least one item", "(0, 0)"]),
     "votes: a header alone": ("votes.csv", b"cat,dog\n", ["at least one item", "(0, 0)"]),
-    "votes: a number that fills the memory": ("votes.csv", csv("4,0", "1,999999999999999"), ["at most 1,000,000 votes", "row 1"]),
-    "votes: numbers that overflow": ("votes.csv", csv("4,0", "1e308,1e308"), ["at most 1,000,000 votes", "row 1"]),
+    "votes: a number that fills the memory": (
+        "votes.csv",
+        csv("4,0", "1,999999999999999"),
+        ["at most 1,000,000 votes", "line 2"],
+    ),
+    "votes: numbers that overflow": ("votes.csv", csv("4,0", "1e308,1e308"), ["at most 1,000,000 votes", "line 2"]),
     "votes: a table that fills the memory": ("votes.csv", csv(*["1000000,0"] * 300), ["268,435,456 votes in all", "300,000,000"]),
     # ---- names of classes ----
     "names: HTML": ("votes.csv", csv("<script>alert(1)</script>,dog", "4,0"), ["line 1", "without < and >", "class 0"]),

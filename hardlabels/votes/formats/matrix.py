@@ -13,7 +13,8 @@ from hardlabels.votes.formats.other_columns import other_column
 from hardlabels.votes.formats.text_tables import TextTable, check_file, header_names
 from hardlabels.votes.formats.wide import CLASS_CORNER, has_ids
 from hardlabels.votes.names import check_class_names
-from hardlabels.votes.votes_table import Votes
+from hardlabels.votes.numeric_tables import RowName, row_number, short
+from hardlabels.votes.votes_table import SUM_OFF, Votes
 
 ONE_HOT = "one 1 a line: taken as counts of one vote; they may be probabilities"
 NO_NAMES = "the first line reads like numbers of classes, but is taken as an item; write names as words, or remove it"
@@ -50,6 +51,7 @@ def read(path: Path, options: Options, kind: str | None = None) -> NamedVotes:
     """
     check_file(path)
     table, items, names = read_table(path, options)
+    row_name = name_rows(path, named=names is not None)
     if table.ndim != 2:
         raise InputError(f"{path}: expected a numeric matrix of items x classes, got shape {table.shape}, type {table.dtype}")
     taken, why = kind_of(table)
@@ -57,13 +59,14 @@ def read(path: Path, options: Options, kind: str | None = None) -> NamedVotes:
         if options.classes is None and not _says_it_is_one(path) and (found := other_column(table, names)) is not None:
             told = f"{options.wording.option('format', 'counts')} (or probs) takes every column as a class"
             raise InputError(f"{path}: expected a column for each class; {found}. Leave it out, or call ids 'id'; {told}")
+        _refuse_neither(table, str(path), row_name)
         kind, why = taken, f"{why} ({options.wording.option('format', 'probs')})" if why == ONE_HOT else why
     else:
         why = f"{kind}, as {options.wording.option('format')} says"
     if options.classes is not None:
         table, names = with_classes(table, names, options, path)
     build = Votes.from_counts if kind == "counts" else Votes.from_probabilities
-    votes = build(table, where=str(path))
+    votes = build(table, where=str(path), row_name=row_name)
     has_names = names is not None
     names = names if names is not None else [str(c) for c in range(votes.num_classes)]
     check_class_names(names, str(path))
@@ -82,6 +85,24 @@ def read_table(path: Path, options: Options) -> tuple[np.ndarray, list[str] | No
     table = read_arrays(path)[""]
     named = bool(text.header) and not any(_numeric(cell) for cell in text.header)
     return table, None, [cell.strip() for cell in text.header] if named else None
+
+
+def name_rows(path: Path, *, named: bool) -> RowName:
+    """What messages call a row: its line where the file has lines, of which the first names the columns if ``named``."""
+    return row_number if path.suffix == ".npy" else lambda row: f"line {TextTable(path).line(row + named)}"
+
+
+def _refuse_neither(table: np.ndarray, where: str, row_name: RowName) -> None:
+    """Refuse fractions that do not sum to 1: they are no counts, and no probabilities either."""
+    if table.dtype.kind != "f" or not np.isfinite(table).all() or (table < 0).any():
+        return  # which Votes refuses, or has nothing to refuse of
+    total = table.sum(1)
+    rows = np.flatnonzero((table != np.floor(table)).any(1) & (np.abs(total - 1) > SUM_OFF))
+    if len(rows):
+        first = int(rows[0])
+        more = f" ({len(rows)} such rows)" if len(rows) > 1 else ""
+        found = f"{row_name(first)} is neither counts nor probabilities: {short(table[first])} sums to {total[first]:.9g}{more}"
+        raise InputError(f"{where}: expected whole counts, or probabilities that sum to 1; {found}")
 
 
 def _says_it_is_one(path: Path) -> bool:
