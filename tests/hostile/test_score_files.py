@@ -161,6 +161,30 @@ CASES = {
     "votes: other items": ("votes.npy", npy(COUNTS[:3]), ["q.npy", "expected 3 items x 2 classes", "got 4 x 2"]),
     "votes: other classes": ("votes.npy", npy(np.ones((4, 3), int)), ["q.npy", "expected 4 items x 3 classes", "got 4 x 2"]),
     # ---- predictions ----
+    "predictions: JSON lines with NaN": ("q.jsonl", csv('{"id": 0, "a": NaN, "b": 1}'), ["line 1", "finite numbers", "NaN"]),
+    "predictions: JSON lines, a field missing": (
+        "q.jsonl",
+        csv('{"id": 0, "a": 0.5, "b": 0.5}', '{"id": 1, "a": 0.5}'),
+        ["line 2", "fields of the first line", "'b'"],
+    ),
+    "predictions: JSON lines, an id missing": ("q.jsonl", csv('{"id": null, "a": 1, "b": 0}'), ["line 1", "'id'", "null"]),
+    "predictions: JSON lines, a list": (
+        "q.jsonl",
+        csv('{"id": 0, "probabilities": [0.5, 0.5]}'),
+        ["line 1", "{class: probability} in 'probabilities'", "[0.5, 0.5]"],
+    ),
+    "predictions: JSON lines, a class twice": (
+        "q.jsonl",
+        csv('{"id": 0, "a": 1, "probabilities": {"a": 1, "b": 0}}'),
+        ["line 1", "'a' once"],
+    ),
+    "predictions: JSON lines, a word": (
+        "q.jsonl",
+        csv('{"id": 0, "probabilities": {"a": 1, "b": 0}}', "", '{"id": 1, "probabilities": {"a": 1, "b": "no"}}'),
+        ["numbers in column 'b'", "line 3 has 'no'"],
+    ),
+    "predictions: JSON lines, none": ("q.jsonl", b"", ["at least one item", "an empty file"]),
+    "predictions: another ending": ("q.xlsx", b"PK", [".csv, .jsonl, .npy, .npz, .tsv", "'.xlsx'"]),
     "predictions: NaN": ("q.csv", csv("0.5,0.5", "nan,1", "1,0", "1,0"), ["below infinity", "row 1", "nan"]),
     "predictions: infinite": ("q.csv", csv("0.5,0.5", "inf,1", "1,0", "1,0"), ["below infinity", "row 1", "inf"]),
     "predictions: one row off": ("q.csv", csv("0.5,0.5", "0.5,0.9", "1,0", "1,0"), ["sum to 1", "row 1", "[0.5, 0.9]"]),
