@@ -122,7 +122,13 @@ CASES = {
     "lewidi: a test set": ("v.json", as_json({"1": LEWIDI, "2": LEWIDI | {"annotations": ""}}), [], ["item '2'", "without them"]),
     "lewidi: other annotators": ("v.json", as_json({"1": LEWIDI | {"annotations": {"X": "0"}}}), [], ["'Ann1,Ann2'", "'X'"]),
     "lewidi: an item of another kind": ("v.json", as_json({"1": LEWIDI, "2": [1]}), [], ["item '2'", "[1]"]),
-    "chaosnli: no counter": ("v.jsonl", lines('{"uid": "a"}'), [], ["line 1", "'label_counter'", "null"]),
+    "chaosnli: no counter": ("v.jsonl", lines('{"uid": "a"}'), [], ["the columns are 'uid'", "'label_counter'"]),
+    "chaosnli: an empty counter": (
+        "v.jsonl",
+        lines('{"uid": "a", "label_counter": null}'),
+        [],
+        ["line 1", "'label_counter'", "null"],
+    ),
     "chaosnli: no uid": ("v.jsonl", lines("", '{"label_counter": {"e": 1}}'), [], ["line 2", "a 'uid'"]),
     "chaosnli: a uid twice": (
         "v.jsonl",
