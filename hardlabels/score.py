@@ -178,15 +178,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "predictions",
         type=Path,
-        help=".npy or .csv of probabilities or logits, one column per class (a csv may name classes and ids), a run's .npz, "
-        "or a submission to LeWiDi 2025, .tsv",
+        help=".csv or .jsonl as `hardlabels predict` writes it, .npy or .csv of probabilities or logits, one column per class "
+        "(a csv may name classes and ids), a run's .npz, or a submission to LeWiDi 2025, .tsv",
     )
     parser.add_argument("votes", type=Path, nargs="?", help="any file that `hardlabels votes` reads; a run's .npz has its own")
     parser.add_argument("other", type=Path, nargs="?", help="a second model's predictions of the same items: paired comparison")
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--logits", dest="kind", action="store_const", const="logits", help="predictions are logits")
     kind.add_argument("--probabilities", dest="kind", action="store_const", const="probabilities", help="they are probabilities")
-    parser.add_argument("--id", metavar="COLUMN", help="of predictions as csv: the item's id, where its name does not say so")
+    parser.add_argument("--id", metavar="COLUMN", help="of predictions as a table: the item's id, where its name does not say so")
     parser.add_argument(
         "--extra", choices=("error", "ignore"), default="error", help="predictions of items without votes (error)"
     )

@@ -243,7 +243,7 @@ BROKEN = {
     "negative votes": (Q, -COUNTS, "counts of at least 0"),
     "votes with NaN": (Q, np.where(COUNTS == 3, np.nan, COUNTS), "finite numbers; row 1"),
     "an item without votes": (Q, COUNTS * [[1], [1], [0], [1]], "row 2"),
-    "half a vote": (Q, COUNTS + HALF, "whole counts; row 1"),
+    "half a vote": (Q, COUNTS + HALF, "row 1 is neither counts nor probabilities: [1, 3.5] sums to 4.5"),
     "pickled": (Q, np.array([[{}, 1]], dtype=object), "expected plain numeric arrays"),
     "words": (np.array([["a", "b"]]), COUNTS, "expected a numeric matrix"),
 }

@@ -26,6 +26,15 @@ class Delivery(ABC):
     needs_votes: ClassVar[bool] = False
     """Whether distributions alone are not enough. Such a method refuses a source that has no votes."""
 
+    use_of_votes: ClassVar[str] = "shows observed votes one by one"
+    """What a method that needs votes does with them, for that refusal."""
+
+    without_votes: ClassVar[str] = (
+        "use method=soft, method=sls or method=stratified_sls, or K=... to draw votes from the probabilities "
+        "(in Python: deliver(votes.subsample(K, seed=...), ...))"
+    )
+    """What to do where there are none, for the same: in the words of a command and of Python."""
+
     items: np.ndarray | None = None
     """(M,) the item that each target belongs to, where a method shows other examples than one per item; ``None``: target i is
     item i's. It is the same in every epoch, so an epoch has M examples, always."""
@@ -33,8 +42,7 @@ class Delivery(ABC):
     def __init__(self, votes: Votes, seed: int):
         if self.needs_votes and not votes.has_votes:
             raise InputError(
-                f"{type(self).__name__} shows observed votes one by one, and this source has only probabilities: "
-                "use method=sls, method=stratified_sls or method=soft, or K=... to draw votes from the probabilities"
+                f"{type(self).__name__} {self.use_of_votes}, and this source has only probabilities: {self.without_votes}"
             )
         self.votes, self.seed = votes, seed
 

@@ -12,6 +12,11 @@ from hardlabels.delivery.base import Delivery, require
 from hardlabels.errors import InputError
 from hardlabels.votes import Votes
 
+WAY_OUT = (
+    "give all votes as a table of task, worker and label (in Python: Votes.from_labels(..., annotators=...)), or use soft, which "
+    "needs no annotators. Votes that are drawn (K=..., in Python votes.subsample) are nobody's"
+)
+
 
 def dawid_skene(votes: Votes, *, iterations: int = 100, tolerance: float = 1e-5) -> np.ndarray:
     r"""(N, C) the posterior :math:`P(z_i = c \mid \text{votes})` of Dawid and Skene (1979), by crowd-kit's ``DawidSkene``.
@@ -25,10 +30,7 @@ def dawid_skene(votes: Votes, *, iterations: int = 100, tolerance: float = 1e-5)
         tolerance: EM ends when the lower bound of the log-likelihood, divided by the votes, grows by less.
     """
     if votes.annotators is None:
-        raise InputError(
-            "DawidSkene needs to know who voted, and these votes have no annotators: give votes as a table of task, worker and "
-            "label, with all votes (K=null: a subsample draws votes of nobody), or use method=soft"
-        )
+        raise InputError(f"DawidSkene needs to know who voted, and these votes have no annotators: {WAY_OUT}")
     model, frame = _crowdkit()
     table = frame(
         {
@@ -48,6 +50,8 @@ class DawidSkene(Delivery):
     """``method=dawid_skene``; ``method.iterations`` and ``method.tolerance`` end the EM, which runs once, before training."""
 
     needs_votes = True
+    use_of_votes = "fits a model of the annotators to the votes that each of them gave"
+    without_votes = WAY_OUT
 
     def __init__(self, votes: Votes, seed: int, iterations: int = 100, tolerance: float = 1e-5):
         super().__init__(votes, seed)

@@ -18,6 +18,7 @@ def deliver(votes: Votes, method: str, *, seed: int, **settings: Any) -> Deliver
 
     (N,) int64 hard labels or (N, C) float32 soft ones, a pure function of (votes, seed, epoch): epochs may be asked for in any
     order, in any process. Methods and settings are those of ``method=`` on the command line: a yaml in ``conf/method`` each.
+    ``"mixup"`` also needs each batch to go through ``.mix(inputs, targets, epoch=..., step=...)`` of the result.
 
     Args:
         votes: of the training items, in their order.

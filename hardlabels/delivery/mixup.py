@@ -1,6 +1,8 @@
 """Mixup: pairs of images and their targets are blended, batch by batch. The targets are majority labels, or p itself."""
 
 import math
+import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,10 @@ class Mixup(Delivery):
 
     ``method.targets`` is ``majority`` (one-hot, the paper's baseline) or ``soft`` (p_i: mixup on what the annotators said).
     Partners are in the same batch; with several processes, anywhere in the batch of all of them.
+
+    The labels of an epoch are half of the method, so a loop that never calls :meth:`mix` gets one ``RuntimeWarning``, when it
+    takes those of a second epoch. That a warning is due is all that the object remembers: labels and mixing stay functions of
+    (votes, seed, epoch, step). It does not travel to other processes: workers take labels that the loop then mixes.
     """
 
     def __init__(self, votes: Votes, seed: int, alpha: float = 1.0, targets: str = "majority"):
@@ -40,12 +46,32 @@ class Mixup(Delivery):
         require(0 < alpha < math.inf, "method.alpha", "a finite number greater than 0", alpha)
         require(targets in ("majority", "soft"), "method.targets", "majority or soft", targets)
         self.alpha, self.targets = alpha, targets
+        self._process, self._may_warn = os.getpid(), True
+        self._taken: int | None = None
 
     def in_epoch(self, epoch: int) -> np.ndarray:
         """The majority as one-hot rows, or p, in every epoch; pairs are mixed later, by :meth:`mix`."""
+        self._warn_once_if_never_mixed(epoch)
         return soft(self.votes) if self.targets == "soft" else one_hot(majority(self.votes), self.votes.num_classes)
 
     def mix(self, inputs: Any, targets: Any, *, epoch: int, step: int) -> tuple[Any, Any]:
         """Mix the batch with itself in another order; lambda and order are those of (seed, epoch, step)."""
+        self._may_warn = False
         rng = stream(self.seed, "mixup", checked_epoch(epoch), step)
         return mixup(inputs, targets, weight=float(rng.beta(self.alpha, self.alpha)), partner=rng.permutation(len(inputs)))
+
+    def _warn_once_if_never_mixed(self, epoch: int) -> None:
+        if not self._may_warn or self._process != os.getpid():
+            return
+        if self._taken is None or self._taken == epoch:
+            self._taken = epoch
+            return
+        self._may_warn = False
+        shown = "soft" if self.targets == "soft" else "majority"
+        warnings.warn(
+            f"the labels of epochs {self._taken} and {epoch} were taken, but no batch was mixed: these are plain {shown} labels, "
+            "and training on them is not mixup. Pass each batch through "
+            "inputs, targets = labels.mix(inputs, targets, epoch=epoch, step=step)",
+            RuntimeWarning,
+            stacklevel=4,
+        )

@@ -23,6 +23,7 @@ class Repeated(Delivery):
     """``method=repeated``: an epoch has as many examples as there are votes, and so takes :math:`M / N` times as long."""
 
     needs_votes = True
+    use_of_votes = "shows every observed vote as an example of its own"
 
     def __init__(self, votes: Votes, seed: int):
         super().__init__(votes, seed)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.runs.writing import write_atomically
-from hardlabels.scoring.predictions import OWN
+from hardlabels.scoring.cells import OWN, PROBABILITIES, own_columns
 from hardlabels.votes.distances import entropy
 
 ENDINGS = (".csv", ".jsonl")
@@ -44,11 +44,11 @@ def check_output(path: Path) -> None:
 def write_predictions(path: Path, blocks: Iterable[Predicted], class_names: Sequence[str]) -> int:
     """Write all blocks, whole or not at all; memory holds one of them. Returns the number of items.
 
-    A ``.csv`` has a line for each item: id, predicted class, a column for each class, entropy (nat), expected disagreement; as
-    ``python -m hardlabels.score`` reads it. A ``.jsonl`` has the same by name.
+    A ``.csv`` has a line for each item: id, predicted class, a column for each class, entropy (nat), expected disagreement. A
+    ``.jsonl`` has the same by name. ``python -m hardlabels.score`` reads both.
     """
     count = 0
-    own = [f"{name}_" if name in class_names else name for name in OWN]
+    own = own_columns(class_names)
     columns = [own[0], own[1], *class_names, *own[2:]]
 
     def write(file: BinaryIO) -> None:
@@ -62,12 +62,14 @@ def write_predictions(path: Path, blocks: Iterable[Predicted], class_names: Sequ
             top = [class_names[place] for place in q.argmax(1)]
             numbers = np.column_stack([q, entropy(q), expected_disagreement(q)])
             for name, best, row in zip(block.ids, top, numbers.tolist(), strict=True):
+                # Six digits, not six decimals: a probability of 1e-7 that became 0 would make a vote for that class impossible.
+                digits = [f"{value:.6g}" for value in row]
                 if path.suffix == ".csv":
-                    table.writerow([name, best, *(f"{value:.6g}" for value in row)])
+                    table.writerow([name, best, *digits])
                 else:
-                    shares = {c: round(value, 6) for c, value in zip(class_names, row, strict=False)}
-                    rest = {OWN[2]: round(row[-2], 6), OWN[3]: round(row[-1], 6)}
-                    text.write(json.dumps({OWN[0]: name, OWN[1]: best, "probabilities": shares, **rest}) + "\n")
+                    shares = {c: float(value) for c, value in zip(class_names, digits, strict=False)}
+                    rest = {OWN[2]: float(digits[-2]), OWN[3]: float(digits[-1])}
+                    text.write(json.dumps({OWN[0]: name, OWN[1]: best, PROBABILITIES: shares, **rest}) + "\n")
             count += len(q)
         text.flush()
         text.detach()

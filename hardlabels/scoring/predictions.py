@@ -9,17 +9,18 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.scoring import lewidi
+from hardlabels.scoring.cells import Cells, beside_the_classes, cells_of
 from hardlabels.scoring.classes import named_as_class
 from hardlabels.scoring.numbers import whole_numbers
 from hardlabels.votes.arrays import number, read_arrays
 from hardlabels.votes.formats.columns import KNOWN, ROW_NUMBERS, known_as
 from hardlabels.votes.formats.named import check_ids
-from hardlabels.votes.formats.text_tables import TextTable, header_names
+from hardlabels.votes.formats.text_tables import header_names
 from hardlabels.votes.names import check_class_names
 from hardlabels.votes.numeric_tables import refuse_rows
 
-OWN = ("id", "predicted", "entropy", "expected_disagreement")
-"""The columns that ``hardlabels predict`` writes beside the classes; with a "_" behind it where a class has that name."""
+ENDINGS = (".csv", ".jsonl", ".npy", ".npz", lewidi.ENDING)
+"""Of the files that can be scored."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +69,17 @@ def read_predictions(
     """The predictions of a file.
 
     Args:
-        path: ``.npy`` or ``.csv`` of probabilities or logits, a run's ``predictions.npz``, or a submission to LeWiDi 2025
-            (``.tsv``).
-        id_column: the column of the ids in a csv, as the user named it; a common name (``id``, ``doc_id``, ...) needs no word.
-        task: the column of the ids in the votes, as the user named it: one of the same name in a csv holds the ids, too.
+        path: ``.csv`` or ``.jsonl`` as ``hardlabels predict`` writes them, any ``.npy`` or ``.csv`` of probabilities or logits, a
+            run's ``predictions.npz``, or a submission to LeWiDi 2025 (``.tsv``).
+        id_column: the column of the ids in a table, as the user named it; a common name (``id``, ``doc_id``, ...) needs no word.
+        task: the column of the ids in the votes, as the user named it: one of the same name in a table holds the ids, too.
         classes: of the votes, where they have names: a column that is named as a class is no id.
         items: how many the votes have.
     """
-    if path.suffix == ".csv":
-        return _read_csv(path, id_column, task, classes, items)
+    if path.suffix not in ENDINGS:
+        raise InputError(f"{path}: expected a file {', '.join(ENDINGS)}; got {path.suffix or 'no ending'!r:.60}")
+    if path.suffix in (".csv", ".jsonl"):
+        return _read_cells(cells_of(path), path, id_column, task, classes, items)
     if path.suffix == lewidi.ENDING:
         items_of, numbers, several = lewidi.read_submission(path)
         if several:
@@ -145,31 +148,18 @@ def _checked(ids: list[str] | None, path: Path) -> list[str] | None:
     return ids
 
 
-# ---- csv ----
+# ---- tables ----
 
 
-def beside_the_classes(names: Sequence[str]) -> tuple[int, ...]:
-    """The places of what ``hardlabels predict`` writes beside ids and probabilities; none in a table of anybody else.
-
-    >>> beside_the_classes(["id", "predicted", "cat", "dog", "entropy", "expected_disagreement"])
-    (1, 4, 5)
-    >>> beside_the_classes(["id", "cat", "entropy"])
-    ()
-    """
-    ours = [*names[:2], *names[-2:]] if len(names) > len(OWN) else []
-    return (1, len(names) - 2, len(names) - 1) if tuple(name.removesuffix("_") for name in ours) == OWN else ()
-
-
-def _read_csv(path: Path, id_column: str | None, task: str | None, classes: Sequence[str], items: int) -> Predictions:
-    """Numbers, ids and texts of a csv, column by column."""
-    text = TextTable(path)
-    below = [row for block in text.blocks() for row in block]
-    rows = {line: row for line, row in enumerate(below, start=1) if any(cell.strip() for cell in row)}
-    first = [cell.strip() for cell in text.header]
+def _read_cells(
+    content: Cells, path: Path, id_column: str | None, task: str | None, classes: Sequence[str], items: int
+) -> Predictions:
+    """Numbers, ids and texts of a table, column by column."""
+    first, rows, line, named = content
     if id_column is not None and id_column not in first:
         raise InputError(f"{path}: expected a column {id_column!r} (--id); the first line is {', '.join(map(repr, first)):.300}")
     own = [name for name in (id_column, task) if name in first]
-    named = _is_header(first, own, numbers_are_names=len(rows) == items)
+    named = named or _is_header(first, own, numbers_are_names=len(rows) == items)
     if not named:
         _refuse_names_among_items(first, [*rows.values()], classes, path)
         rows = {0: first, **rows}
@@ -197,8 +187,9 @@ def _read_csv(path: Path, id_column: str | None, task: str | None, classes: Sequ
         elif wrong is None:
             table[name] = np.array(values, dtype=np.float64)
         else:
-            where = f"line {text.line([*rows][wrong])} has {cells[wrong]!r:.60}"
-            raise InputError(f"{path}: expected numbers separated by commas{f' in column {name!r}' if named else ''}; {where}")
+            where = f"line {line([*rows][wrong])} has {cells[wrong]!r:.60}"
+            expected = f"numbers in column {name!r}" if named else "numbers separated by commas"
+            raise InputError(f"{path}: expected {expected}; {where}")
     if not table:
         raise InputError(f"{path}: expected a column of numbers for each class, got {', '.join(map(repr, names)):.300}")
     return Predictions(path, np.column_stack([*table.values()]), list(table) if named else None, ids, texts)

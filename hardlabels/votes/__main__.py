@@ -1,4 +1,4 @@
-"""What is in a file of votes, what it favours, and the same votes in another format: ``python -m hardlabels.votes FILE``."""
+"""What is in a file of votes, which method will do, and the same votes in another format: ``python -m hardlabels.votes FILE``."""
 
 import argparse
 import json
@@ -24,7 +24,7 @@ from hardlabels.votes.write import ENDINGS, write
 MOST_NAMES = 12
 
 DESCRIPTION = (
-    "Say what is in a file of votes (items, classes, annotators, agreement) and which way of training it favours; "
+    "Say what is in a file of votes (items, classes, annotators, agreement) and which method of training will do; "
     "with --to, write the same votes in another format."
 )
 
@@ -69,7 +69,10 @@ def rows(named: NamedVotes, summary: Summary) -> list[tuple[str, str]]:
         lines.append(("votes", "not known: probabilities only"))
     else:
         lines += [("votes", f"{summary.votes:,}"), ("votes per item (least / median / most)", str(summary.per_item))]
-    lines += [("classes", f"{summary.classes}{', a scale' if named.ordered else ''}"), ("their shares", printable(names) + more)]
+    lines += [
+        ("classes", f"{summary.classes}{', a scale' if named.ordered else ''}"),
+        ("mean share over items", printable(names) + more),
+    ]
     if summary.annotators is None:
         lines.append(("annotators", "not known"))
     else:
@@ -129,7 +132,7 @@ def run(args: argparse.Namespace) -> None:
         table.add_row(*map(Text, line))  # names are no markup
     console.print(table)
     delivery, why = advise(summary)
-    say(f"favours method={delivery}: {why}" if delivery != "any" else f"favours no delivery: {why}")
+    say(f"a simple choice is method={delivery}: {why}" if delivery != "any" else f"any method will do: {why}")
     if args.to:
         say(f"written as {args.to[0]}: {printable(args.to[1])}")
     if args.picture:

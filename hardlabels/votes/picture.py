@@ -57,7 +57,7 @@ def draw_picture(named: NamedVotes, path: Path) -> None:
             axes.set_xticks(
                 range(len(names)), [text[:20].replace("$", r"\$") for text in names], rotation=90 if len(names) > 6 else 0
             )
-            axes.set(ylabel="share", title="classes")
+            axes.set(ylabel="mean share over items", title="classes")
         else:
             edges, heights = numbers[name]
             axes.bar(edges[:-1], heights, width=np.diff(edges), align="edge", color="C0" if name == "entropy" else "C1")

@@ -12,10 +12,11 @@ from scipy.special import xlogy
 from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.votes.distances import entropy
-from hardlabels.votes.numeric_tables import finite_matrix, numeric, refuse_rows, short
+from hardlabels.votes.numeric_tables import RowName, finite_matrix, numeric, refuse_rows, row_number, short
 from hardlabels.votes.ragged import label_dtype, order_within
 
 MAX_ITEM_VOTES = 10**6  # more is no vote count but something else, such as an id
+SUM_OFF = 1e-4  # a sum of probabilities may be off 1 by this much: files round them
 MAX_VOTES = 1 << 28  # of a table: a short file of large counts must not fill the memory. Larger ones come as labels
 BLOCK_VOTES = 1 << 18  # derived quantities are computed over blocks of items with about this many votes
 ENTROPY_DECIMALS = (
@@ -54,21 +55,22 @@ class Votes:
     # ---- construction: every check happens here, once ----
 
     @classmethod
-    def from_counts(cls, counts: npt.ArrayLike, *, where: str = "counts") -> "Votes":
+    def from_counts(cls, counts: npt.ArrayLike, *, where: str = "counts", row_name: RowName = row_number) -> "Votes":
         """Votes from an (N, C) matrix of whole, non-negative counts with at least one vote an item.
 
         Args:
             counts: how many annotators chose each class.
             where: the name that error messages give to this table.
+            row_name: the name that they give to its rows.
         """
-        table = finite_matrix(counts, where)
-        refuse_rows(table < 0, table, where, "counts of at least 0")
-        refuse_rows(table != np.floor(table), table, where, "whole counts")
+        table = finite_matrix(counts, where, row_name)
+        refuse_rows(table < 0, table, where, "counts of at least 0", row_name)
+        refuse_rows(table != np.floor(table), table, where, "whole counts", row_name)
         with np.errstate(over="ignore"):  # infinite then, and refused
             total = table.sum(1)
-        refuse_rows((total == 0)[:, None], table, where, "at least one vote an item")
+        refuse_rows((total == 0)[:, None], table, where, "at least one vote an item", row_name)
         limit = f"at most {MAX_ITEM_VOTES:,} votes an item (is a column an id?)"
-        refuse_rows((total > MAX_ITEM_VOTES)[:, None], table, where, limit)
+        refuse_rows((total > MAX_ITEM_VOTES)[:, None], table, where, limit, row_name)
         _refuse_many(float(total.sum()), where)
         n, c = table.shape
         table = table.astype(np.int64)
@@ -111,16 +113,16 @@ class Votes:
         return cls(flat, edges, num_classes, None, who)
 
     @classmethod
-    def from_probabilities(cls, p: npt.ArrayLike, *, where: str = "probabilities") -> "Votes":
-        """Distributions without votes behind them, (N, C), rows summing to 1 within 1e-4 (and then made to, up to rounding).
+    def from_probabilities(cls, p: npt.ArrayLike, *, where: str = "probabilities", row_name: RowName = row_number) -> "Votes":
+        """Distributions without votes behind them, (N, C), rows summing to 1 (within ``SUM_OFF``; then made to).
 
         >>> Votes.from_probabilities([[0.3, 0.7]]).has_votes
         False
         """
-        table = finite_matrix(p, where)
-        refuse_rows(table < 0, table, where, "probabilities of at least 0")
+        table = finite_matrix(p, where, row_name)
+        refuse_rows(table < 0, table, where, "probabilities of at least 0", row_name)
         total = table.sum(1, keepdims=True)
-        refuse_rows(np.abs(total - 1) > 1e-4, table, where, "rows that sum to 1")
+        refuse_rows(np.abs(total - 1) > SUM_OFF, table, where, "rows that sum to 1", row_name)
         return cls(None, None, table.shape[1], table / total)
 
     # ---- the table itself ----
@@ -264,7 +266,9 @@ class Votes:
 
     def _need_votes(self, array: np.ndarray | None) -> np.ndarray:
         if array is None:
-            raise InputError("these items have probabilities but no votes; K=... draws votes from them")
+            raise InputError(
+                "these items have probabilities but no votes; K=... (in Python: votes.subsample(K, seed=...)) draws some"
+            )
         return array
 
     def runs(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:

@@ -71,9 +71,9 @@ def test_only_the_votes_it_is_given_count(stub):
 
 
 def test_votes_of_nobody_are_refused_with_the_way_out():
-    with pytest.raises(InputError, match=r"DawidSkene needs to know who voted.*K=null"):
+    with pytest.raises(InputError, match=r"DawidSkene needs to know who voted.*table of task, worker and label.*K="):
         DawidSkene(Votes.from_counts([[2, 1]]), 0)
-    with pytest.raises(InputError, match=r"DawidSkene .*only probabilities"):
+    with pytest.raises(InputError, match=r"DawidSkene fits a model of the annotators .*only probabilities.*annotators=\.\.\."):
         DawidSkene(Votes.from_probabilities([[0.5, 0.5]]), 0)
 
 

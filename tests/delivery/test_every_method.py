@@ -120,7 +120,7 @@ def test_probabilities_will_do_or_are_refused_by_name(name, votes):
     bare = Votes.from_probabilities(votes.p)
     kind = get_class(METHODS[name].delivery)
     if kind.needs_votes:
-        with pytest.raises(InputError, match=rf"{kind.__name__} .*only probabilities.* K="):
+        with pytest.raises(InputError, match=rf"{kind.__name__} .*only probabilities.*K="):
             build(name, bare)
         if name != "dawid_skene":
             assert len(build(name, bare.subsample(5, seed=0))(0)) in (N, 5 * N)  # the way out that the message names

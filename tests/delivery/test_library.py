@@ -69,6 +69,31 @@ def test_mistakes_are_named(arguments, named):
         deliver(arguments.pop("votes"), arguments.pop("method"), **arguments)
 
 
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("multipass", "Multipass shows observed votes one by one"),
+        ("deterministic_control", "Multipass shows observed votes one by one"),
+        ("repeated", "Repeated shows every observed vote as an example of its own"),
+        ("dawid_skene", "DawidSkene fits a model of the annotators"),
+    ],
+)
+def test_a_method_that_needs_votes_says_what_it_does_with_them_and_where_to_get_some(method, said):
+    """For a command and for Python: ``deliver`` has no K, but votes can be drawn from probabilities."""
+    bare = Votes.from_probabilities(VOTES.p)
+    with pytest.raises(InputError, match=said) as refused:
+        deliver(bare, method, seed=0)
+    drawn = bare.subsample(5, seed=0)
+    if method == "dawid_skene":
+        assert "Votes.from_labels(..., annotators=...)" in str(refused.value)
+        with pytest.raises(InputError, match="who voted"):  # so the message does not send there
+            deliver(drawn, method, seed=0)
+    else:
+        assert "K=..." in str(refused.value)
+        assert "votes.subsample(K, seed=...)" in str(refused.value)
+        assert len(deliver(drawn, method, seed=0)(0)) in (len(VOTES), 5 * len(VOTES))
+
+
 NO_EPOCHS = [-1, np.int64(-3), 1.0, np.float64(2), float("nan"), "1", None, True, np.True_, [1], 2**32, np.uint64(2**40)]
 
 

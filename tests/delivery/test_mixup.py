@@ -1,5 +1,7 @@
 """Mixup against a loop over the examples, with lambda and the partners tested by their laws."""
 
+import pickle
+import warnings
 from collections import Counter
 from itertools import permutations
 
@@ -8,6 +10,7 @@ import pytest
 import torch
 from scipy import stats
 
+from hardlabels import deliver
 from hardlabels.delivery.mixup import Mixup, mixup
 from hardlabels.runs.cell import Cell
 from hardlabels.votes import Votes
@@ -123,3 +126,39 @@ def test_a_last_batch_of_one_is_left_as_it_is():
     mixed = Mixup(VOTES, 0).mix(np.array([[2.0]]), np.array([[0.0, 1.0]]), epoch=0, step=3)
     np.testing.assert_allclose(mixed[0], [[2.0]], atol=1e-15)
     np.testing.assert_allclose(mixed[1], [[0.0, 1.0]], atol=1e-15)
+
+
+@pytest.mark.parametrize(("targets", "shown"), [("majority", "plain majority labels"), ("soft", "plain soft labels")])
+def test_a_loop_that_never_mixes_is_warned_once(targets, shown):
+    """Its labels are those of another method. The warning changes none of them."""
+    labels = deliver(VOTES, "mixup", seed=0, targets=targets)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        first, again = labels(0), labels(0)
+        assert not caught  # one epoch may be looked at
+        later = [labels(epoch) for epoch in (1, 2, 0)]
+    assert len(caught) == 1
+    assert caught[0].category is RuntimeWarning
+    assert shown in str(caught[0].message)
+    assert "labels.mix(inputs, targets, epoch=epoch, step=step)" in str(caught[0].message)
+    assert caught[0].filename == __file__  # the line of the loop, not of this package
+    for taken in (again, *later):
+        np.testing.assert_array_equal(taken, first)
+
+
+def test_a_loop_that_mixes_is_not_warned():
+    labels = deliver(VOTES, "mixup", seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for epoch in range(3):
+            labels.mix(np.eye(4), labels(epoch), epoch=epoch, step=0)
+
+
+def test_a_worker_is_not_warned(monkeypatch):
+    """It takes labels of every epoch, and mixes none: the loop does, in the process that made the object."""
+    labels = pickle.loads(pickle.dumps(deliver(VOTES, "mixup", seed=0)))
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for epoch in range(3):
+            labels(epoch)

@@ -103,11 +103,11 @@ def csv(*lines):
 # name: (file name of the hostile one, its content or a function that makes it, arguments, what the message must say)
 CASES = {
     # ---- votes as text ----
-    "votes: NaN": ("votes.csv", csv("4,0", "1,nan", "2,2", "3,1"), ["finite numbers", "row 1", "nan at class 1"]),
-    "votes: infinite": ("votes.csv", csv("4,0", "1,1e999", "2,2", "3,1"), ["finite numbers", "row 1", "inf at class 1"]),
-    "votes: negative": ("votes.csv", csv("4,0", "1,3", "-2,2", "3,1"), ["at least 0", "row 2", "-2 at class 0"]),
-    "votes: fractional": ("votes.csv", csv("4,0", "1,3", "2.5,2", "3,1"), ["whole counts", "row 2", "2.5 at class 0"]),
-    "votes: an empty row": ("votes.csv", csv("4,0", "1,3", "2,2", "0,0"), ["at least one vote", "row 3", "[0, 0]"]),
+    "votes: NaN": ("votes.csv", csv("4,0", "1,nan", "2,2", "3,1"), ["finite numbers", "line 2", "nan at class 1"]),
+    "votes: infinite": ("votes.csv", csv("4,0", "1,1e999", "2,2", "3,1"), ["finite numbers", "line 2", "inf at class 1"]),
+    "votes: negative": ("votes.csv", csv("4,0", "1,3", "-2,2", "3,1"), ["at least 0", "line 3", "-2 at class 0"]),
+    "votes: fractional": ("votes.csv", csv("4,0", "1,3", "2.5,2", "3,1"), ["whole counts", "line 3", "[2.5, 2] sums to 4.5"]),
+    "votes: an empty row": ("votes.csv", csv("4,0", "1,3", "2,2", "0,0"), ["at least one vote", "line 4", "[0, 0]"]),
     "votes: an empty cell": ("votes.csv", csv("4,0", "1,", "2,2", "3,1"), ["numbers separated by commas", "line 2", "''"]),
     "votes: a word": ("votes.csv", csv("4,0", "1,many", "2,2", "3,1"), ["numbers", "line 2", "'many'"]),
     "votes: a word in the first line": ("votes.csv", csv("4,O", "1,3", "2,2", "3,1"), ["numbers", "line 1", "'O'"]),
@@ -122,8 +122,12 @@ CASES = {
     "votes: bytes that are no text": ("votes.csv", b"4,0\n1,\xff\xfe3\n", ["UTF-8", "byte 6", "0xff"]),
     "votes: no lines": ("votes.csv", b"", ["at least one item", "(0, 0)"]),
     "votes: a header alone": ("votes.csv", b"cat,dog\n", ["at least one item", "(0, 0)"]),
-    "votes: a number that fills the memory": ("votes.csv", csv("4,0", "1,999999999999999"), ["at most 1,000,000 votes", "row 1"]),
-    "votes: numbers that overflow": ("votes.csv", csv("4,0", "1e308,1e308"), ["at most 1,000,000 votes", "row 1"]),
+    "votes: a number that fills the memory": (
+        "votes.csv",
+        csv("4,0", "1,999999999999999"),
+        ["at most 1,000,000 votes", "line 2"],
+    ),
+    "votes: numbers that overflow": ("votes.csv", csv("4,0", "1e308,1e308"), ["at most 1,000,000 votes", "line 2"]),
     "votes: a table that fills the memory": ("votes.csv", csv(*["1000000,0"] * 300), ["268,435,456 votes in all", "300,000,000"]),
     # ---- names of classes ----
     "names: HTML": ("votes.csv", csv("<script>alert(1)</script>,dog", "4,0"), ["line 1", "without < and >", "class 0"]),
@@ -157,6 +161,30 @@ CASES = {
     "votes: other items": ("votes.npy", npy(COUNTS[:3]), ["q.npy", "expected 3 items x 2 classes", "got 4 x 2"]),
     "votes: other classes": ("votes.npy", npy(np.ones((4, 3), int)), ["q.npy", "expected 4 items x 3 classes", "got 4 x 2"]),
     # ---- predictions ----
+    "predictions: JSON lines with NaN": ("q.jsonl", csv('{"id": 0, "a": NaN, "b": 1}'), ["line 1", "finite numbers", "NaN"]),
+    "predictions: JSON lines, a field missing": (
+        "q.jsonl",
+        csv('{"id": 0, "a": 0.5, "b": 0.5}', '{"id": 1, "a": 0.5}'),
+        ["line 2", "fields of the first line", "'b'"],
+    ),
+    "predictions: JSON lines, an id missing": ("q.jsonl", csv('{"id": null, "a": 1, "b": 0}'), ["line 1", "'id'", "null"]),
+    "predictions: JSON lines, a list": (
+        "q.jsonl",
+        csv('{"id": 0, "probabilities": [0.5, 0.5]}'),
+        ["line 1", "{class: probability} in 'probabilities'", "[0.5, 0.5]"],
+    ),
+    "predictions: JSON lines, a class twice": (
+        "q.jsonl",
+        csv('{"id": 0, "a": 1, "probabilities": {"a": 1, "b": 0}}'),
+        ["line 1", "'a' once"],
+    ),
+    "predictions: JSON lines, a word": (
+        "q.jsonl",
+        csv('{"id": 0, "probabilities": {"a": 1, "b": 0}}', "", '{"id": 1, "probabilities": {"a": 1, "b": "no"}}'),
+        ["numbers in column 'b'", "line 3 has 'no'"],
+    ),
+    "predictions: JSON lines, none": ("q.jsonl", b"", ["at least one item", "an empty file"]),
+    "predictions: another ending": ("q.xlsx", b"PK", [".csv, .jsonl, .npy, .npz, .tsv", "'.xlsx'"]),
     "predictions: NaN": ("q.csv", csv("0.5,0.5", "nan,1", "1,0", "1,0"), ["below infinity", "row 1", "nan"]),
     "predictions: infinite": ("q.csv", csv("0.5,0.5", "inf,1", "1,0", "1,0"), ["below infinity", "row 1", "inf"]),
     "predictions: one row off": ("q.csv", csv("0.5,0.5", "0.5,0.9", "1,0", "1,0"), ["sum to 1", "row 1", "[0.5, 0.9]"]),

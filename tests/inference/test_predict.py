@@ -81,17 +81,30 @@ def test_json_lines_say_the_same_and_score_reads_the_table(rows, trained, tmp_pa
     np.testing.assert_allclose(read.table, table[["class 0", "class 1", "class 2"]])
 
 
+@pytest.mark.parametrize("file", ["p.csv", "p.jsonl"])
 @pytest.mark.parametrize("classes", [["class 0", "class 1", "class 2"], ["0", "1", "2"], ["entropy", "cat", "dog"]])
-def test_what_predict_writes_is_scored_by_id_whatever_the_classes_are_called(tmp_path, capsys, classes):
+def test_what_predict_writes_is_scored_by_id_whatever_the_classes_are_called(tmp_path, capsys, classes, file):
     q = np.random.default_rng(0).dirichlet(np.ones(3), 20)
-    write_predictions(tmp_path / "p.csv", [Predicted([f"i{i}" for i in range(20)], q)], classes)
+    write_predictions(tmp_path / file, [Predicted([f"i{i}" for i in range(20)], q)], classes)
     votes = [f"i{i},w{j},{classes[i % 3]}" for i in range(20) for j in range(2)]
     (tmp_path / "votes.csv").write_text("\n".join(["task,worker,label", *votes]))
     with contextlib.suppress(SystemExit):
-        score.main([str(tmp_path / "p.csv"), str(tmp_path / "votes.csv"), "--json"])
+        score.main([str(tmp_path / file), str(tmp_path / "votes.csv"), "--json"])
     values = json.loads(capsys.readouterr().out)
+    assert values["predictions"][0]["items_matched_by"] == "id"
+    assert values["predictions"][0]["classes_matched_by"] == "name"
     expected = -np.log(q[np.arange(20), np.arange(20) % 3]).mean()
     assert any(abs(value - expected) < 1e-4 for value in numbers_in(values)), values
+
+
+def test_both_formats_hold_the_same_numbers_also_very_small_ones(tmp_path):
+    q = np.array([[1 - 3e-9, 3e-9], [0.123456789, 0.876543211]])
+    for file in ("p.csv", "p.jsonl"):
+        write_predictions(tmp_path / file, [Predicted(["a", "b"], q)], ["cat", "dog"])
+    lines, table = (read_predictions(tmp_path / file, classes=["cat", "dog"], items=2) for file in ("p.jsonl", "p.csv"))
+    np.testing.assert_array_equal(lines.table, table.table)
+    np.testing.assert_allclose(table.table, q, rtol=1e-5)
+    assert (lines.ids, lines.names, lines.texts) == (table.ids, table.names, table.texts) == (["a", "b"], ["cat", "dog"], {})
 
 
 def numbers_in(found):

@@ -173,8 +173,8 @@ def test_training_words_its_own_settings(tmp_path):
 
 
 def test_json_lines_of_something_else_are_refused(tmp_path):
-    (tmp_path / "v.jsonl").write_text('{"id": 1, "label": "A"}\n')
-    with pytest.raises(InputError, match=r"ChaosNLI.*line 1 has 'id', 'label'"):
+    (tmp_path / "v.jsonl").write_text('{"id": 1, "colour": "A"}\n')
+    with pytest.raises(InputError, match=r"ChaosNLI.*the columns are 'id', 'colour'. This names them: .*--task id"):
         read(tmp_path / "v.jsonl")
     (tmp_path / "v.jsonl").write_text("[1, 2]\n")
     with pytest.raises(InputError, match="line 1 has no fields"):

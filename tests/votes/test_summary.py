@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa as their_kappa
 
+from hardlabels.comparing.answer import SIMPLEST
 from hardlabels.votes import Votes
 from hardlabels.votes.summary import (
     advise,
@@ -182,9 +183,9 @@ def test_probabilities_have_no_votes_to_count():
     ("votes", "delivery", "says"),
     [
         (Votes.from_counts([[5, 0], [0, 5]]), "any", "100.0% of the items are unanimous"),
-        (Votes.from_counts([[3, 2], [1, 4]]), "multipass", "5 votes an item is few"),
-        (Votes.from_counts([[30, 21], [11, 40]]), "sls", "soft, sls and multipass then match"),
-        (Votes.from_probabilities([[0.3, 0.7]]), "stratified_sls", "multipass cannot be used"),
+        (Votes.from_counts([[3, 2], [1, 4]]), "soft", "few votes (here a median of 5 votes per item)"),
+        (Votes.from_counts([[30, 21], [11, 40]]), "soft", "many votes (here a median of 51 votes per item)"),
+        (Votes.from_probabilities([[0.3, 0.7]]), "soft", "multipass cannot be used"),
         (Votes.from_probabilities([[0.0, 1.0]]), "any", "unanimous"),
     ],
 )
@@ -192,3 +193,13 @@ def test_advice_follows_the_votes(votes, delivery, says):
     found, why = advise(summarise(votes))
     assert found == delivery
     assert says in why
+
+
+@pytest.mark.parametrize("counts", [[[3, 2], [1, 4]], [[30, 21], [11, 40]]])
+def test_advice_is_that_of_compare_where_nothing_was_resolved(counts):
+    """``hardlabels compare`` takes the simplest method then, and it measures. Majority is warned against."""
+    found, why = advise(summarise(Votes.from_counts(counts)))
+    assert found == SIMPLEST[0]
+    assert "`hardlabels compare` measures it" in why
+    assert "Do not take majority" in why
+    assert "favours" not in why

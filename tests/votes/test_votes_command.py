@@ -33,9 +33,18 @@ def test_it_prints_what_is_in_the_file(votes, capsys):
         "0.3750",  # alpha: 1 - 5 (4/2) / (36 - 20)
         "0.2500",  # kappa: (2/3 - 5/9) / (4/9)
         "K = 1: 100.0%, 2: 77.8%, 3: 66.7%, 5: 56.8%, 10: 50.9%",
-        "favours method=multipass: a median of 3 votes an item is few",
+        "a simple choice is method=soft: soft, sls and multipass will do, and soft is the simplest. Do not take majority",
+        "With few votes (here a median of 3 votes per item) the paper saw hard labels that change ahead",
     ):
         assert part in out
+
+
+def test_shares_are_said_to_be_means_over_items(tmp_path, capsys):
+    """Of 3 votes 1 is cat, but an item with one vote counts as much as one with two."""
+    (tmp_path / "votes.csv").write_text("task,worker,label\na,w1,cat\na,w2,dog\nb,w1,dog\n")
+    main([str(tmp_path / "votes.csv")])
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "cat: 25.0%, dog: 75.0%" in line]
+    assert "mean share over items" in line
 
 
 def test_json_has_the_same_numbers(votes, capsys):
@@ -46,7 +55,7 @@ def test_json_has_the_same_numbers(votes, capsys):
     assert found["fleiss_kappa"] == pytest.approx(0.25)
     assert found["classes"] == pytest.approx({"cat": 1 / 3, "dog": 2 / 3})
     assert found["expected_one_hot"]["2"] == pytest.approx(7 / 9)
-    assert found["favours"]["delivery"] == "multipass"
+    assert found["favours"]["delivery"] == "soft"
 
 
 def test_what_cannot_be_told_is_null_in_json_and_said_on_the_terminal(tmp_path, capsys):
@@ -119,7 +128,7 @@ def test_it_needs_neither_torch_nor_pandas_nor_matplotlib(votes, tmp_path):
 def test_it_is_a_command(votes):
     done = subprocess.run([sys.executable, "-m", "hardlabels.votes", str(votes)], capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    assert "favours method=multipass" in done.stdout
+    assert "a simple choice is method=soft" in done.stdout
     done = subprocess.run([sys.executable, "-m", "hardlabels.votes", "no.csv"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: no.csv: expected a file")

@@ -14,6 +14,7 @@ from hardlabels.votes.formats import (
     arrow,
     chaosnli,
     cifar10s,
+    json_lines,
     label_studio,
     lewidi,
     long,
@@ -29,6 +30,8 @@ from hardlabels.votes.formats.wording import Wording
 
 
 def _read_long(path: Path, options: Options) -> NamedVotes:
+    if path.suffix == ".jsonl":
+        return json_lines.read(path, options)
     return arrow.read(path, options) if path.suffix == ".parquet" or path.is_dir() else long.read(path, options)
 
 
@@ -49,7 +52,7 @@ FORMATS: dict[str, Callable[[Path, Options], NamedVotes]] = {
 }
 """``matrix`` is counts or probabilities, whichever the numbers are."""
 TABLES = {
-    "long": (".csv", ".tsv", ".parquet"),
+    "long": (".csv", ".tsv", ".parquet", ".jsonl"),
     "wide": (".csv", ".tsv"),
     "mturk": (".csv",),
     "datasets": (".parquet", ""),

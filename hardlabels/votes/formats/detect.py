@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from hardlabels.errors import InputError
-from hardlabels.votes.formats import answers, arrow, cifar10s, label_studio, lewidi, mturk, prodigy
+from hardlabels.votes.formats import answers, arrow, cifar10s, json_lines, label_studio, lewidi, mturk, prodigy
 from hardlabels.votes.formats.columns import ask_for_columns, find_columns
 from hardlabels.votes.formats.document import read_json, read_lines
 from hardlabels.votes.formats.named import Options, number_of
@@ -19,7 +19,8 @@ def detect(path: Path, options: Options) -> str:
     """A key of ``FORMATS``.
 
     - ``.npy``: matrix. ``.parquet``: long. A folder with a ``state.json``: a data set that Hugging Face's ``datasets`` saved.
-    - ``.jsonl``: prodigy, where the first line has its hashes; chaosnli, where it has a ``uid`` or a ``label_counter``.
+    - ``.jsonl``: prodigy, where the first line has its hashes; chaosnli, where it has a ``label_counter``. Long, where the lines
+      have a list of votes or one vote each; matrix, where they have numbers per class (:func:`.json_lines.shape`).
     - ``.json``: by what the first item is: a list of Label Studio's tasks, or an object of items.
     - ``.tsv`` as ``.csv``, but with tabs between the cells.
     - ``.csv`` with answers of MTurk that are not one column: mturk.
@@ -41,7 +42,7 @@ def detect(path: Path, options: Options) -> str:
     if path.suffix == ".parquet":
         return "long"
     if path.suffix == ".jsonl":
-        return detect_lines(path)
+        return detect_lines(path, options)
     return detect_json(path) if path.suffix == ".json" else detect_csv(path, options)
 
 
@@ -56,17 +57,17 @@ def detect_json(path: Path) -> str:
     raise InputError(f"{path}: expected an export of Label Studio, {expected}; found neither")
 
 
-def detect_lines(path: Path) -> str:
-    """By the fields of the first line. An empty file is chaosnli's to refuse."""
-    _, first = next(read_lines(path), (0, {"uid": ""}))
+def detect_lines(path: Path, options: Options) -> str:
+    """By the fields of the first line, and by what the first lines hold. An empty file is chaosnli's to refuse."""
+    _, first = next(read_lines(path), (0, {"label_counter": {}}))
     fields = list(first) if isinstance(first, dict) else []
     if prodigy.looks_like(fields):
         return "prodigy"
-    if {"uid", "label_counter"} & set(fields):
+    if "label_counter" in fields:
         return "chaosnli"
-    expected = "ChaosNLI, JSON lines with 'uid' and 'label_counter', or an export of Prodigy, with '_input_hash' and 'answer'"
-    instead = "Save the votes as a csv with the columns task, worker and label"
-    raise InputError(f"{path}: expected {expected}; line 1 has {', '.join(map(repr, fields)) or 'no fields':.300}. {instead}")
+    if fields and (found := json_lines.shape(path, options)) is not None:
+        return found
+    raise InputError(json_lines.refusal(path, options))
 
 
 def detect_csv(path: Path, options: Options) -> str:

@@ -1,11 +1,14 @@
-"""Counts and probabilities: one line per item, one column per class, ``.npy`` or ``.csv``."""
+"""Counts and probabilities: one line per item, one column per class, ``.npy``, ``.csv`` or ``.jsonl``."""
 
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.votes.arrays import read_arrays
+from hardlabels.votes.formats import json_lines
 from hardlabels.votes.formats.codes import Codes
 from hardlabels.votes.formats.columns import ask_for_columns
 from hardlabels.votes.formats.named import NamedVotes, Options, check_ids, number_of
@@ -13,7 +16,8 @@ from hardlabels.votes.formats.other_columns import other_column
 from hardlabels.votes.formats.text_tables import TextTable, check_file, header_names
 from hardlabels.votes.formats.wide import CLASS_CORNER, has_ids
 from hardlabels.votes.names import check_class_names
-from hardlabels.votes.votes_table import Votes
+from hardlabels.votes.numeric_tables import RowName, row_number, short
+from hardlabels.votes.votes_table import SUM_OFF, Votes
 
 ONE_HOT = "one 1 a line: taken as counts of one vote; they may be probabilities"
 NO_NAMES = "the first line reads like numbers of classes, but is taken as an item; write names as words, or remove it"
@@ -44,49 +48,83 @@ def read(path: Path, options: Options, kind: str | None = None) -> NamedVotes:
     """Votes from a table of counts, or distributions from one of probabilities.
 
     Args:
-        path: ``.npy``, or ``.csv`` with or without a line of class names and a column of ids.
+        path: ``.npy``; ``.csv`` with or without a line of class names and a column of ids; ``.jsonl`` with numbers per class.
         options: ``classes`` names the columns of a table without names, and puts those of one with names in this order.
         kind: ``counts`` or ``probs``; None decides by :func:`kind_of`.
     """
     check_file(path)
-    table, items, names = read_table(path, options)
+    table, items, names, row_name, only_classes, how = read_table(path, options)
     if table.ndim != 2:
         raise InputError(f"{path}: expected a numeric matrix of items x classes, got shape {table.shape}, type {table.dtype}")
     taken, why = kind_of(table)
     if kind is None:
-        if options.classes is None and not _says_it_is_one(path) and (found := other_column(table, names)) is not None:
+        if options.classes is None and not only_classes and (found := other_column(table, names)) is not None:
             told = f"{options.wording.option('format', 'counts')} (or probs) takes every column as a class"
             raise InputError(f"{path}: expected a column for each class; {found}. Leave it out, or call ids 'id'; {told}")
+        _refuse_neither(table, str(path), row_name)
         kind, why = taken, f"{why} ({options.wording.option('format', 'probs')})" if why == ONE_HOT else why
     else:
         why = f"{kind}, as {options.wording.option('format')} says"
     if options.classes is not None:
         table, names = with_classes(table, names, options, path)
     build = Votes.from_counts if kind == "counts" else Votes.from_probabilities
-    votes = build(table, where=str(path))
+    votes = build(table, where=str(path), row_name=row_name)
     has_names = names is not None
     names = names if names is not None else [str(c) for c in range(votes.num_classes)]
     check_class_names(names, str(path))
-    notes = (why,) if items is not None or not _counts_up(table[0]) else (why, NO_NAMES)
+    notes = (why, *how) if how or items is not None or not _counts_up(table[0]) else (why, NO_NAMES)
     ids = items or [str(i) for i in range(len(votes))]
     return NamedVotes(votes, ids, tuple(names), None, kind, notes, has_ids=items is not None, has_class_names=has_names)
 
 
-def read_table(path: Path, options: Options) -> tuple[np.ndarray, list[str] | None, list[str] | None]:
-    """The numbers, the ids of the lines where there are some, the names of the columns where there are some."""
+class NumberTable(NamedTuple):
+    """The numbers of a file.
+
+    Attributes:
+        table: of items and classes.
+        items: the ids of the rows, where there are some.
+        names: of the columns, where there are some.
+        row_name: what messages call a row: its line, where the file has lines.
+        only_classes: whether the file says of itself that every column is a class.
+        how: what had to be decided, for a person to check.
+    """
+
+    table: np.ndarray
+    items: list[str] | None
+    names: list[str] | None
+    row_name: RowName
+    only_classes: bool = False
+    how: tuple[str, ...] = ()
+
+
+def read_table(path: Path, options: Options) -> NumberTable:
+    """The numbers of a file, and the names that it gives to items and classes."""
+    if path.suffix == ".jsonl":
+        table, items, names, from_objects, how = json_lines.read_counts(path, options)
+        return NumberTable(table, items, names, partial(json_lines.name_line, path), from_objects, (how,))
     if path.suffix != ".csv":
-        return read_arrays(path)[""], None, None
+        return NumberTable(read_arrays(path)[""], None, None, row_number)
     text = TextTable(path)
     if text.header and has_ids(text.header) and not all(number_of(cell) is not None for cell in text.header):
-        return read_with_ids(text, options)
+        says_so = text.header[0].strip().lower() == CLASS_CORNER
+        return NumberTable(*read_with_ids(text, options), lambda row: f"line {text.line(1 + row)}", says_so)
     table = read_arrays(path)[""]
     named = bool(text.header) and not any(_numeric(cell) for cell in text.header)
-    return table, None, [cell.strip() for cell in text.header] if named else None
+    columns = [cell.strip() for cell in text.header] if named else None
+    return NumberTable(table, None, columns, lambda row: f"line {text.line(named + row)}")
 
 
-def _says_it_is_one(path: Path) -> bool:
-    """Whether a table says by its first cell that its columns are classes."""
-    return path.suffix == ".csv" and [name.strip().lower() for name in TextTable(path).header[:1]] == [CLASS_CORNER]
+def _refuse_neither(table: np.ndarray, where: str, row_name: RowName) -> None:
+    """Refuse fractions that do not sum to 1: they are no counts, and no probabilities either."""
+    if table.dtype.kind != "f" or not np.isfinite(table).all() or (table < 0).any():
+        return  # which Votes refuses, or has nothing to refuse of
+    total = table.sum(1)
+    rows = np.flatnonzero((table != np.floor(table)).any(1) & (np.abs(total - 1) > SUM_OFF))
+    if len(rows):
+        first = int(rows[0])
+        more = f" ({len(rows)} such rows)" if len(rows) > 1 else ""
+        found = f"{row_name(first)} is neither counts nor probabilities: {short(table[first])} sums to {total[first]:.9g}{more}"
+        raise InputError(f"{where}: expected whole counts, or probabilities that sum to 1; {found}")
 
 
 def _counts_up(row: np.ndarray) -> bool:
