@@ -43,7 +43,8 @@ class Block:
     def shares(self, processes: int, missing: set[Cell]) -> list["Block"]:
         """The block cut into at most this many, for as many commands at once, each with about as many missing cells.
 
-        It is cut by seed, or by method where only one seed has missing cells. Seeds and methods without any are left out.
+        It is cut by seed, or by method where only one seed has missing cells; seeds and methods without any are left out. For a
+        single command it stays whole.
 
         Args:
             processes: number of commands at once.
@@ -56,6 +57,8 @@ class Block:
         >>> [share.overrides()[2] for share in block.shares(2, {cell for cell in missing if cell.seed == 3})]
         ['method=soft', 'method=sls']
         """
+        if processes == 1:
+            return [self]  # whole, so that its table is
         work = self._work("seed", missing)
         if len(work) == 1:
             return self._only("seed", list(work))._dealt("method", processes, missing)
