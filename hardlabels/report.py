@@ -27,8 +27,10 @@ from hardlabels.reporting.primary import analyse, too_few, whole_seeds, whole_se
 from hardlabels.reporting.primary_plan import Primary
 from hardlabels.reporting.primary_table import write_primary
 from hardlabels.reporting.provenance import describe_report, describe_runs
+from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
 from hardlabels.reporting.verdicts_by_data import matrix_lines, verdict_matrix, write_matrix
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records, read_records
 from hardlabels.runs.spelling import write_votes
@@ -36,6 +38,7 @@ from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
 from hardlabels.runs.studies.commands import CHOSEN_BY, Commands
 from hardlabels.runs.studies.study import Study, quoted
 from hardlabels.runs.writing import write_json_lines, write_text
+from hardlabels.statistics import Limit, limit_of
 from hardlabels.stopping import ends_with_its_reader
 
 WRITTEN = re.compile(r"table_S?\d+\.(md|csv|tex)|figure_S?\d+(_last)?\.(svg|png)|(verdicts_by_data|primary)\.(md|csv)")
@@ -155,6 +158,7 @@ def _part(
         made = ReportParts(left_out=(("All tables and figures", (outcome.sentence,)),))
     else:
         made = make(wanted.tables, wanted.figures, records, folder, problems)
+    limit = None if refused else _limit(records)
     open_cells = [one for one in design.cells if one not in records.folders]
     return Part(
         data=cell.data,
@@ -168,9 +172,9 @@ def _part(
         unfinished=tuple((str(path), printable(reason)) for path, reason in records.unfinished),
         missing=tuple(_by_method(records.missing)),
         commands=tuple(Commands(study.name, records.words, records.places).train(open_cells)),
-        floor=None if refused else _floor(records),
+        limit=limit,
         primary=outcome,
-        answer=Answer() if refused else answer(records, verdicts, _floor(records)),
+        answer=Answer() if refused else answer(records, verdicts, limit),
         explorer=None if refused else prepare_explorer(records),
     )
 
@@ -227,12 +231,19 @@ def _of_one_data_set(design: Design, words: tuple[str, ...]) -> Design:
     return replace(design, records=kept)
 
 
-def _floor(records: Records) -> float | None:
-    """Mean over runs of soft NLL minus KL: the entropy of the annotators."""
+def _limit(records: Records) -> Limit | None:
+    """The least soft NLL: mean over runs of soft NLL minus KL; and without the bias of few votes, where the votes are here."""
     rows = records.seen
     rows = rows[rows["slice"] == "full"]
     nll, kl = (rows.loc[rows["name"] == name, "value"].dropna() for name in ("soft_nll", "kl_to_annotator"))
-    return float(nll.mean() - kl.mean()) if len(nll) and len(nll) == len(kl) else None
+    if not len(nll) or len(nll) != len(kl):
+        return None
+    floor = float(nll.mean() - kl.mean())
+    runs = {cell.seed: FinishedRun(path) for cell, path in records.folders.items()}  # of one seed, all have the same items
+    first = next(iter(runs.values()), None)
+    source = None if first is None else source_at_hand(first)
+    items = [saved["index"] for run in runs.values() if (saved := predictions_of(run)) is not None]
+    return Limit(floor) if source is None or not items else limit_of(source.votes, items)._replace(floor=floor)
 
 
 def _by_method(cells: list[Cell]) -> list[str]:

@@ -10,10 +10,12 @@ import numpy as np
 
 from hardlabels.reporting.claims.claim import Verdict
 from hardlabels.reporting.claims.status import EPOCHS, STATUSES
+from hardlabels.reporting.limit import limit_sentences
 from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records
 from hardlabels.runs.spelling import write_votes
+from hardlabels.statistics import Limit
 from hardlabels.statistics.summaries import mean_sd, t_half_width
 
 BASE, SCALE = "soft", "majority"
@@ -51,7 +53,7 @@ class Answer:
 
     Attributes:
         points: checkpoint to points by method and K; a checkpoint without numbers is not there.
-        sentences: at most five.
+        sentences: at most six.
     """
 
     points: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
@@ -69,19 +71,19 @@ def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float
     return mean, mean - half, mean + half
 
 
-def answer(records: Records, verdicts: Sequence[Verdict], floor: float | None) -> Answer:
+def answer(records: Records, verdicts: Sequence[Verdict], limit: Limit | None) -> Answer:
     """What the finished runs of one data set and recipe say.
 
     Args:
         records: its finished runs.
         verdicts: on all claims.
-        floor: the annotators' own entropy; None where it is not known.
+        limit: the least soft NLL that a prediction can have; None where it is not known.
     """
     scores = {checkpoint: _scores(records, "full", checkpoint) for checkpoint in CHECKPOINTS}
     points = {checkpoint: found for checkpoint in CHECKPOINTS if (found := _points(scores[checkpoint]))}
     few = sorted({k for method, k in scores["best"] if method == BASE and np.isfinite(k) and k > 1})
     sentences = [_same(scores, np.inf), *(_same(scores, few[0]) for _ in few[:1]), _lost(scores), _against_truth(records)]
-    sentences.append(_counted(verdicts, floor))
+    sentences += [_counted(verdicts), "" if limit is None else limit_sentences(limit, 4)]
     return Answer(points, tuple(sentence for sentence in sentences if sentence))
 
 
@@ -153,13 +155,12 @@ def _against_truth(records: Records) -> str:
     return f"Against the true distributions, which are known here, {_joined(words)}." if words else ""
 
 
-def _counted(verdicts: Sequence[Verdict], floor: float | None) -> str:
+def _counted(verdicts: Sequence[Verdict]) -> str:
     tested = [verdict for verdict in verdicts if not verdict.elsewhere and verdict.tested]
     if not tested:
         return ""
     said = [f"at the {EPOCHS[checkpoint]}: {_counts(tested, checkpoint)}" for checkpoint in CHECKPOINTS]
-    ends = "" if floor is None else f" No model can go below {floor:.4f} nat, the annotators' own entropy."
-    return f"Verdicts on {len(tested)} tested claims {'; '.join(said)}.{ends}"
+    return f"Verdicts on {len(tested)} tested claims {'; '.join(said)}."
 
 
 def _counts(verdicts: Sequence[Verdict], checkpoint: str) -> str:

@@ -4,6 +4,8 @@ from hardlabels.statistics import Limit
 
 HARDLY = 0.001
 """Nat by which few votes may lower the entropy before it is worth a sentence."""
+FEW = 10
+"""Votes per item below which the corrected entropy is itself too low."""
 ENTROPY, REACHABLE = "entropy of the votes at hand", "that entropy, corrected for few votes"
 
 
@@ -28,10 +30,11 @@ def limit_sentences(limit: Limit, digits: int = 3) -> str:
     if limit.reachable is None and limit.votes is not None:
         return "With a single vote per item, nobody can tell what the best possible prediction would have."
     least = f"No prediction can go below {limit.floor:.{digits}f} nat, the entropy of these votes"
-    if limit.reachable is None or not few_votes_matter(limit):
+    if limit.reachable is None or limit.votes is None or not few_votes_matter(limit):
         return f"{least}."
     votes, low_by = f"{limit.votes:.1f}".removesuffix(".0"), limit.reachable - limit.floor
+    more = ", if not more" if limit.votes < FEW else ""
     return (
-        f"{least}, and none can come near: with about {votes} votes per item that is too low by about {low_by:.{digits}f}, if "
-        f"not more, so that even the annotators' true distributions would have about {limit.reachable:.{digits}f}."
+        f"{least}, and none can come near: with about {votes} votes per item that is too low by about {low_by:.{digits}f}{more}, "
+        f"so that even the annotators' true distributions would have about {limit.reachable:.{digits}f}."
     )

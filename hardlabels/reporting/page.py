@@ -21,6 +21,7 @@ from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, 
 from hardlabels.reporting.drawing import Drawing
 from hardlabels.reporting.explorer import Explorer
 from hardlabels.reporting.inline import headlines, strips
+from hardlabels.reporting.limit import limit_sentences
 from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.reporting.primary import PrimaryResult
 from hardlabels.reporting.primary_table import BESIDE_CLAIMS, heads, outcome_words
@@ -30,6 +31,7 @@ from hardlabels.reporting.tables import Table
 from hardlabels.reporting.tables.table import Line
 from hardlabels.reporting.verdicts_by_data import VerdictMatrix
 from hardlabels.runs.quantity import CHECKPOINTS
+from hardlabels.statistics import Limit
 
 TEMPLATES = Path(__file__).with_name("templates")
 COMMAND = re.compile(r"python -m hardlabels\.[^;]*[^;.\s]")
@@ -51,7 +53,7 @@ class Part:
         unfinished: (folder, reason).
         missing: runs that have no folder, by method and K.
         commands: what trains the missing ones.
-        floor: mean entropy of the annotators on evaluation items, nat: the least soft NLL; None without runs.
+        limit: the least soft NLL that a prediction can have on the evaluation items; None without runs.
         primary: what was written down before the first run, where the study has such a thing.
         answer: what was found, in a few sentences and the points of a picture per checkpoint.
         explorer: items to look through; None where no run has predictions.
@@ -68,7 +70,7 @@ class Part:
     unfinished: tuple[tuple[str, str], ...] = ()
     missing: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
-    floor: float | None = None
+    limit: Limit | None = None
     primary: PrimaryResult | None = None
     answer: Answer = field(default_factory=Answer)
     explorer: Explorer | None = None
@@ -203,6 +205,7 @@ def render(page: Page) -> str:
     )
     environment.filters.update(number=number, with_numbers=with_numbers, apart=apart, commands=commands)
     environment.filters["p"] = p_value
+    environment.filters["limit"] = limit_sentences
     environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend, epochs=EPOCHS)
     environment.globals.update(primary_heads=heads, outcome_words=outcome_words, beside_claims=BESIDE_CLAIMS)
     environment.globals.update(headlines=headlines, strips=strips)

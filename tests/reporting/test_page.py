@@ -23,6 +23,7 @@ from hardlabels.reporting.primary import Outcome, PrimaryResult
 from hardlabels.reporting.provenance import Fact
 from hardlabels.reporting.tables import Entry, Table
 from hardlabels.reporting.verdicts_by_data import verdict_matrix
+from hardlabels.statistics import Limit
 from tests.browser import browser, colours, measure, open_in_browser
 
 EVIL = "<script>document.title = 'owned'</script><img src=x onerror=alert(1)>\"'>&"
@@ -75,8 +76,8 @@ def a_page(name: str = "sls", columns: int = 8) -> Page:
     drawing = draw(Figure("1", name, name, [name], a_picture))
     outcome = Outcome(name, "same", "5", name, name, 2, 0.1, 0.1, 0, 1, 0.5, 0.5, 0.1, True, True, "supported")
     part = Part(
-        name, name, 3, 5, verdicts, (table,), (drawing,), ((name, (name,)),), ((f"/a/{name}", name),), (name,), (name,), 0.154,
-        PrimaryResult(name, (1, 2), 1, 0.9, (outcome,), (name,)),
+        name, name, 3, 5, verdicts, (table,), (drawing,), ((name, (name,)),), ((f"/a/{name}", name),), (name,), (name,),
+        Limit(0.154), PrimaryResult(name, (1, 2), 1, 0.9, (outcome,), (name,)),
     )  # fmt: skip
     points = tuple(Point(method, k, 0.5 + k / 100, 0.4, 0.6, 5) for method in ("soft", name) for k in (1.0, 5.0))
     part = replace(
