@@ -1,5 +1,6 @@
 """What a difference is worth: right errors on simulated studies, right answers on made-up runs."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -186,6 +187,30 @@ def test_a_page_escapes_what_people_wrote(source):
     html = render(Page(answer=answer, pictures=[(evil, evil, "data:,")], commands=[(evil, evil)], **words))
     assert "<script>" not in html
     assert "http" not in html.replace("http-equiv", "")
+
+
+def rendered(answer):
+    words = {"name": "toy", "short": "", "paragraph": "", "shown": "soft", "doubts": [], "facts": [], "items": [], "commands": []}
+    return render(Page(answer=answer, pictures=[], **words))
+
+
+def test_both_intervals_of_a_difference_are_in_one_order_and_of_one_sign(source):
+    """Soft labels are better, so every number about soft minus majority is negative: of new items, and of other votes."""
+    answer = find_answer([made_up(source, "soft", 1, 0.1), made_up(source, "majority", 6, 0.1)], source)
+    html = rendered(answer)
+    [row] = re.findall(r"<td>soft − majority</td><td>(\S+)</td><td>(\S+) to (\S+)</td>", html)
+    [votes] = re.findall(r"between (\S+) and (\S+) for soft − majority", html)
+    numbers = [float(text.replace("−", "-")) for text in (*row, *votes)]
+    assert max(numbers) < 0
+    assert numbers[1] < numbers[0] < numbers[2]
+    assert numbers[3] < numbers[0] < numbers[4]
+
+
+def test_a_difference_of_nothing_has_no_sign(source):
+    soft = made_up(source, "soft", 1, 0.1)
+    html = rendered(find_answer([soft, replace(soft, method="sls")], source))
+    assert "<td>soft − sls</td><td>0.0000</td><td>0.0000 to 0.0000</td>" in html
+    assert not re.search(r"[-−+]0\.0000", html)
 
 
 def test_an_answer_without_pairs_that_differ_has_no_least_difference():
