@@ -193,6 +193,18 @@ def test_every_verdict_with_numbers_has_its_small_picture_and_groups_open_where_
     assert all((opened != "") == ("carry over" in counts or "carries" in counts) for opened, _, counts in groups)
 
 
+def test_the_first_number_of_a_difference_is_the_first_side_minus_the_second():
+    """The Hodges-Lehmann estimate may be another number, so it stands below by its name."""
+    [row] = a_page().parts[0].verdicts[1].at["best"].rows
+    assert (row.left, row.right, row.estimate) == (0.5, 0.6, -0.1)
+    skewed = replace(row, estimate=-0.123)
+    finding = replace(a_page().parts[0].verdicts[1].at["best"], rows=(skewed,))
+    verdict = replace(a_page().parts[0].verdicts[1], at={"best": finding, "last": finding})
+    page = render(replace(a_page(), parts=(replace(a_page().parts[0], verdicts=(verdict,)),)))
+    cells = re.findall(r"<td>0.5000</td><td>0.6000</td><td>(\S+?)<small>\[.*?\]<br>Hodges-Lehmann (\S+) \[", page)
+    assert cells == [("−0.1000", "−0.1230")] * 2
+
+
 def test_margins_say_where_they_come_from(text):
     assert "share of the gap between majority and soft labels" in text
     assert "Settled in conf/report.yaml" in text
