@@ -17,7 +17,7 @@ from hardlabels.errors import InputError, printable
 from hardlabels.reporting.answer import Answer, answer
 from hardlabels.reporting.artifact import log_report
 from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, Verdict, designs, judge
-from hardlabels.reporting.claims.status import EPOCHS, SIGNS
+from hardlabels.reporting.claims.status import EPOCHS, SIGNS, at_both_epochs
 from hardlabels.reporting.explorer import prepare_explorer
 from hardlabels.reporting.make import ReportParts, Wanted, choose, impossible_probes, make
 from hardlabels.reporting.number_formats import p_value
@@ -257,14 +257,14 @@ def verdict_lines(part: Part) -> Lines:
     """The verdicts for a terminal: those that the study is about, at both checkpoints."""
     title = f"{part.data}, {part.recipe}: {part.finished} of {part.planned} runs"
     lines = Lines(title=title, title_justify="left", caption_justify="left")
-    for head in (*(EPOCHS[checkpoint] for checkpoint in CHECKPOINTS), "claim", "n", "p", "seeds needed"):
-        lines.add_column(head, justify="right" if head in ("n", "p", "seeds needed") else "left", no_wrap=head == "n")
+    for head in (*(EPOCHS[checkpoint] for checkpoint in CHECKPOINTS), "claim", "n", "p, selected / last"):
+        lines.add_column(head, justify="right" if head.startswith(("n", "p,")) else "left")
     for verdict in part.verdicts:
         if not verdict.elsewhere:
             lines.add_row(*_words(verdict))
     others = sum(verdict.elsewhere for verdict in part.verdicts)
-    counts = [f"{word} {' / '.join(map(str, found))}" for (_, word), found in part.counts.items()]
-    lines.caption = f"{', '.join(counts)} (selected / last epoch); {others} claims belong to other studies"
+    counts = [at_both_epochs(word, *found) for (_, word), found in part.counts.items()]
+    lines.caption = f"selected and last epoch: {'; '.join(counts)}; {others} claims belong to other studies"
     return lines
 
 
@@ -276,8 +276,9 @@ def _words(verdict: Verdict) -> list[str]:
         for checkpoint, finding in zip(CHECKPOINTS, findings, strict=True)
     ]
     p = " / ".join(p_value(finding.p) for finding in findings)
-    needed = findings[0].needed
-    return [*states, verdict.claim.name, str(findings[0].n), p, "" if needed is None else str(needed)]
+    n, needed = findings[0].n, findings[0].needed
+    too_few = needed is not None and n < needed  # from here on the exact test can show something; that need not be enough
+    return [*states, verdict.claim.name, f"{n} of at least {needed}" if too_few else str(n), p]
 
 
 def _plain(numbers: DictConfig | None) -> dict[str, float]:

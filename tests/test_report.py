@@ -84,12 +84,14 @@ def test_a_study_with_a_least_number_of_seeds_shows_no_number_before_them(compos
     assert sum(line.startswith("| soft NLL |") for line in lines) == 8
 
 
-def test_a_study_becomes_a_page_tables_and_verdicts(compose_report, tmp_path, capsys):
+def test_a_study_becomes_a_page_tables_and_verdicts(compose_report, tmp_path, capsys, monkeypatch):
     demo_runs(tmp_path / "outputs")
+    monkeypatch.setenv("COLUMNS", "150")
     page = report(compose_report("study=demo", "figures=[1]", "tables=[1,2,5]"), ["study=demo", f"outputs={tmp_path}/outputs"])
     assert page == tmp_path / "outputs/studies/demo/report/index.html"
     out = capsys.readouterr().out
     assert "hard-beats-soft" in out
+    assert "3 of at least 5" in out.replace("\n", "")  # no test of three seeds can show anything
     assert f"report: {page}" in out.replace("\n", "")
     text = page.read_text()
     for words in ("Demonstration on built-in data", "24 of 24 runs", "abc123", "dddddddddddddddd", "2.15.0", "0.2500 nat"):

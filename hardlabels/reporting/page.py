@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from hardlabels.reporting.answer import Answer
 from hardlabels.reporting.claims.claim import Verdict
 from hardlabels.reporting.claims.rules import Rules
-from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, legend
+from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, at_both_epochs, legend
 from hardlabels.reporting.drawing import Drawing
 from hardlabels.reporting.explorer import Explorer
 from hardlabels.reporting.inline import headlines, strips
@@ -98,10 +98,10 @@ class Part:
         return any(finding.status in decided for verdict in self.topics[topic] for finding in verdict.at.values())
 
     def topic_counts(self, topic: str) -> str:
-        """How the verdicts under a heading came out at the selected epoch / at the last epoch, in words."""
+        """How the verdicts under a heading came out, in words: at both epochs, or at each where that differs."""
         words = [[verdict.word(checkpoint) for verdict in self.topics[topic]] for checkpoint in CHECKPOINTS]
         every = dict.fromkeys(word for found in words for word in found)
-        return ", ".join(f"{' / '.join(str(found.count(word)) for found in words)} {word}" for word in every)
+        return ", ".join(at_both_epochs(word, *(found.count(word) for found in words)) for word in every)
 
     @property
     def elsewhere(self) -> dict[str, list[Verdict]]:
