@@ -65,7 +65,9 @@ def test_the_answer_says_it_in_words(design):
     text = " ".join(found.sentences)
     seeds = f"({SEEDS} of {SEEDS} seeds)"
     lost = f"{-gap(design):.4f} nat above soft labels at the selected epoch {seeds}"
-    assert f"Majority labels are {lost} and {-gap(design, 'last'):.4f} nat above at the last epoch {seeds}" in text
+    assert (
+        f"With all votes, majority labels are {lost} and {-gap(design, 'last'):.4f} nat above at the last epoch {seeds}" in text
+    )
     assert "soft labels are closest" in text or "sls labels are closest" in text
     assert text.count("labels are closest") == 1  # both epochs agree, and share one sentence
     assert "majority labels farthest" in text

@@ -97,6 +97,8 @@ def test_a_study_becomes_a_page_tables_and_verdicts(compose_report, tmp_path, ca
     for words in ("Demonstration on built-in data", "24 of 24 runs", "abc123", "dddddddddddddddd", "2.15.0", "0.2500 nat"):
         assert words in text
     assert "All 24 runs of the study are finished." in text
+    assert "</b> Not decided: soft NLL. Not testable: " in text  # a match of several metrics begins with each of them
+    assert "claims that were tested, 0 are shown to hold and 0 to fail at the selected epoch, 0 and 0 at the last epoch;" in out
     files = {path.name for path in page.parent.iterdir()}
     assert {"table_1.md", "table_1.csv", "table_1.tex", "figure_1.svg", "figure_1.png", "verdicts.json"} <= files
     found = verdicts_of(page)["hard-beats-soft"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hardlabels.reporting.claims.claim import Verdict
-from hardlabels.reporting.claims.status import EPOCHS, STATUSES
+from hardlabels.reporting.claims.status import EPOCHS
 from hardlabels.reporting.limit import limit_sentences
 from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.quantity import CHECKPOINTS
@@ -124,7 +124,7 @@ def _same(scores: Mapping[str, Scores], k: float) -> str:
 def _lost(scores: Mapping[str, Scores]) -> str:
     """What majority labels lose, and what that makes of the other differences."""
     said = _beside_soft(scores, SCALE, np.inf)
-    return f"Majority labels are {said}: the scale for the others." if said else ""
+    return f"With all votes, majority labels are {said}: the scale for the others." if said else ""
 
 
 def _beside_soft(scores: Mapping[str, Scores], method: str, k: float) -> str:
@@ -156,18 +156,17 @@ def _against_truth(records: Records) -> str:
 
 
 def _counted(verdicts: Sequence[Verdict]) -> str:
+    """How many claims are decided, in one short sentence: the table of verdicts has all the kinds."""
     tested = [verdict for verdict in verdicts if not verdict.elsewhere and verdict.tested]
     if not tested:
         return ""
-    said = [f"at the {EPOCHS[checkpoint]}: {_counts(tested, checkpoint)}" for checkpoint in CHECKPOINTS]
-    return f"Verdicts on {len(tested)} tested claims {'; '.join(said)}."
-
-
-def _counts(verdicts: Sequence[Verdict], checkpoint: str) -> str:
-    """How many verdicts there are of each kind at a checkpoint."""
-    ordered = sorted(verdicts, key=lambda verdict: STATUSES.index(verdict.status(checkpoint)))
-    words = [verdict.word(checkpoint) for verdict in ordered]
-    return ", ".join(f"{word} ({words.count(word)})" for word in dict.fromkeys(words))
+    hold, fail = (
+        [sum(verdict.status(checkpoint) == status for verdict in tested) for checkpoint in CHECKPOINTS]
+        for status in ("supported", "contradicted")
+    )
+    first, second = (EPOCHS[checkpoint] for checkpoint in CHECKPOINTS)
+    held = f"{hold[0]} are shown to hold and {fail[0]} to fail at the {first}, {hold[1]} and {fail[1]} at the {second}"
+    return f"Of {len(tested)} claims that were tested, {held}; the verdicts have the others."
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from hardlabels.reporting.answer import Answer
 from hardlabels.reporting.claims.claim import Verdict
+from hardlabels.reporting.claims.judge import match_by_match
 from hardlabels.reporting.claims.rules import Rules
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, at_both_epochs, legend
 from hardlabels.reporting.drawing import Drawing
@@ -208,6 +209,7 @@ def render(page: Page) -> str:
     environment.filters["limit"] = limit_sentences
     environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend, epochs=EPOCHS)
     environment.globals.update(primary_heads=heads, outcome_words=outcome_words, beside_claims=BESIDE_CLAIMS)
+    environment.globals.update(match_by_match=match_by_match)
     environment.globals.update(headlines=headlines, strips=strips)
     script = (TEMPLATES / "explorer.js").read_text()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
