@@ -41,6 +41,9 @@ from hardlabels.runs.writing import write_json_lines, write_text
 from hardlabels.statistics import Limit, limit_of
 from hardlabels.stopping import ends_with_its_reader
 
+REPORT = "python -m hardlabels.report"
+MOST_NAMED = 5
+"""Unfinished runs that an error names."""
 WRITTEN = re.compile(r"table_S?\d+\.(md|csv|tex)|figure_S?\d+(_last)?\.(svg|png)|(verdicts_by_data|primary)\.(md|csv)")
 
 
@@ -55,13 +58,16 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     places = [Path(cfg.outputs), *(Path(place) for place in cfg.places or ())]
     refuse_unknown(study, places)
     if not any(place.is_dir() for place in places):
-        raise no_finished_run(study, places)
+        raise no_finished_run(study, places, REPORT)
     rules = read_rules(cfg)
     primary = Primary.from_config(cfg.study)
     chosen = tuple(word for word in words or [] if word.lstrip("+").startswith(CHOSEN_BY))
     folder = Path(cfg.folder) if cfg.folder else places[0] / "studies" / study.name / _report_name(cfg.study)
-    _clear(folder)
     records = read_records(places, study)
+    if not records.folders:
+        broken = "".join(f"\n{path}: {printable(reason)}" for path, reason in records.unfinished[:MOST_NAMED])
+        raise InputError(f"{no_finished_run(study, places, REPORT)}{broken}")
+    _clear(folder)
     found = {key: _of_one_data_set(design, chosen) for key, design in designs(records, study.cells()).items()}
     wanted = choose(cfg.tables, cfg.figures)
 
@@ -78,7 +84,7 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     overview = next((_overview(found, parts, folder, one) for one, _ in done if isinstance(one, ReportParts)), None)
     if not several:
         problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
-    command = " ".join(["python -m hardlabels.report", *map(quoted, words if words is not None else [f"study={study.name}"])])
+    command = " ".join([REPORT, *map(quoted, words if words is not None else [f"study={study.name}"])])
     runs, own = describe_runs(records.folders.values()), describe_report(command)
     page = Page(study.title, study.name, parts, rules, tuple(runs), tuple(own), tuple(problems), overview)
     verdicts = [
@@ -92,8 +98,6 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         console.print(matrix_lines(overview.matrix))
     for line in problems:
         complain(line)
-    if not records.folders:
-        complain(str(no_finished_run(study, places)))
     for part in parts:
         if part.answer.sentences:
             say("\n".join(["", f"What was found on {part.data}:", *(f"  - {sentence}" for sentence in part.answer.sentences)]))
@@ -277,7 +281,7 @@ def _words(verdict: Verdict) -> list[str]:
     ]
     p = " / ".join(p_value(finding.p) for finding in findings)
     n, needed = findings[0].n, findings[0].needed
-    too_few = needed is not None and n < needed  # from here on the exact test can show something; that need not be enough
+    too_few = needed is not None and 0 < n < needed  # from here on the exact test can show something; that need not be enough
     return [*states, verdict.claim.name, f"{n} of at least {needed}" if too_few else str(n), p]
 
 
