@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, ListConfig, OmegaConf
-from rich.table import Table as Lines
 
 from hardlabels.configuration import CONF, compose_command
 from hardlabels.console import complain, console, say
@@ -16,29 +15,25 @@ from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError, printable
 from hardlabels.reporting.answer import Answer, answer
 from hardlabels.reporting.artifact import log_report
-from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, Verdict, designs, judge
-from hardlabels.reporting.claims.status import EPOCHS, SIGNS, at_both_epochs
+from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, designs, judge
 from hardlabels.reporting.explorer import prepare_explorer
+from hardlabels.reporting.limit import limit_of_runs
 from hardlabels.reporting.make import ReportParts, Wanted, choose, impossible_probes, make
-from hardlabels.reporting.number_formats import p_value
 from hardlabels.reporting.page import Overview, Page, Part, render
 from hardlabels.reporting.parallel import side_by_side
 from hardlabels.reporting.primary import analyse, too_few, whole_seeds, whole_seeds_only
 from hardlabels.reporting.primary_plan import Primary
 from hardlabels.reporting.primary_table import write_primary
 from hardlabels.reporting.provenance import describe_report, describe_runs
-from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
+from hardlabels.reporting.verdict_lines import verdict_lines
 from hardlabels.reporting.verdicts_by_data import matrix_lines, verdict_matrix, write_matrix
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.finished import FinishedRun
-from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records, read_records
 from hardlabels.runs.spelling import write_votes
 from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
 from hardlabels.runs.studies.commands import CHOSEN_BY, Commands
 from hardlabels.runs.studies.study import Study, quoted
 from hardlabels.runs.writing import write_json_lines, write_text
-from hardlabels.statistics import Limit, limit_of
 from hardlabels.stopping import ends_with_its_reader
 
 REPORT = "python -m hardlabels.report"
@@ -162,7 +157,7 @@ def _part(
         made = ReportParts(left_out=(("All tables and figures", (outcome.sentence,)),))
     else:
         made = make(wanted.tables, wanted.figures, records, folder, problems)
-    limit = None if refused else _limit(records)
+    limit = None if refused else limit_of_runs(records)
     open_cells = [one for one in design.cells if one not in records.folders]
     return Part(
         data=cell.data,
@@ -235,54 +230,11 @@ def _of_one_data_set(design: Design, words: tuple[str, ...]) -> Design:
     return replace(design, records=kept)
 
 
-def _limit(records: Records) -> Limit | None:
-    """The least soft NLL: mean over runs of soft NLL minus KL; and without the bias of few votes, where the votes are here."""
-    rows = records.seen
-    rows = rows[rows["slice"] == "full"]
-    nll, kl = (rows.loc[rows["name"] == name, "value"].dropna() for name in ("soft_nll", "kl_to_annotator"))
-    if not len(nll) or len(nll) != len(kl):
-        return None
-    floor = float(nll.mean() - kl.mean())
-    runs = {cell.seed: FinishedRun(path) for cell, path in records.folders.items()}  # of one seed, all have the same items
-    first = next(iter(runs.values()), None)
-    source = None if first is None else source_at_hand(first)
-    items = [saved["index"] for run in runs.values() if (saved := predictions_of(run)) is not None]
-    return Limit(floor) if source is None or not items else limit_of(source.votes, items)._replace(floor=floor)
-
-
 def _by_method(cells: list[Cell]) -> list[str]:
     seeds: dict[str, list[int]] = {}
     for cell in cells:
         seeds.setdefault(f"{cell.variant}, K = {write_votes(cell.K)}", []).append(cell.seed)
     return [f"{name}: seed{'s' * (len(found) > 1)} {', '.join(map(str, found))}" for name, found in seeds.items()]
-
-
-def verdict_lines(part: Part) -> Lines:
-    """The verdicts for a terminal: those that the study is about, at both checkpoints."""
-    title = f"{part.data}, {part.recipe}: {part.finished} of {part.planned} runs"
-    lines = Lines(title=title, title_justify="left", caption_justify="left")
-    for head in (*(EPOCHS[checkpoint] for checkpoint in CHECKPOINTS), "claim", "n", "p, selected / last"):
-        lines.add_column(head, justify="right" if head.startswith(("n", "p,")) else "left")
-    for verdict in part.verdicts:
-        if not verdict.elsewhere:
-            lines.add_row(*_words(verdict))
-    others = sum(verdict.elsewhere for verdict in part.verdicts)
-    counts = [at_both_epochs(word, *found) for (_, word), found in part.counts.items()]
-    lines.caption = f"selected and last epoch: {'; '.join(counts)}; {others} claims belong to other studies"
-    return lines
-
-
-def _words(verdict: Verdict) -> list[str]:
-    styles = {"supported": "green", "contradicted": "red", "no difference": "cyan", "not testable": "dim", "not run": "dim"}
-    findings = [verdict.at[checkpoint] for checkpoint in CHECKPOINTS]
-    states = [
-        f"[{styles.get(finding.status, 'yellow')}]{SIGNS[finding.status]} {verdict.word(checkpoint)}[/]"
-        for checkpoint, finding in zip(CHECKPOINTS, findings, strict=True)
-    ]
-    p = " / ".join(p_value(finding.p) for finding in findings)
-    n, needed = findings[0].n, findings[0].needed
-    too_few = needed is not None and 0 < n < needed  # from here on the exact test can show something; that need not be enough
-    return [*states, verdict.claim.name, f"{n} of at least {needed}" if too_few else str(n), p]
 
 
 def _plain(numbers: DictConfig | None) -> dict[str, float]:

@@ -1,6 +1,9 @@
 """What no prediction can go below, in words: with few votes per item that is not what the best prediction would have."""
 
-from hardlabels.statistics import Limit
+from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
+from hardlabels.runs.finished import FinishedRun
+from hardlabels.runs.records import Records
+from hardlabels.statistics import Limit, limit_of
 
 HARDLY = 0.001
 """Nat by which few votes may lower the entropy before it is worth a sentence."""
@@ -38,3 +41,18 @@ def limit_sentences(limit: Limit, digits: int = 3) -> str:
         f"{least}, and none can come near: with about {votes} votes per item that is too low by about {low_by:.{digits}f}{more}, "
         f"so that even the annotators' true distributions would have about {limit.reachable:.{digits}f}."
     )
+
+
+def limit_of_runs(records: Records) -> Limit | None:
+    """The least soft NLL: mean over runs of soft NLL minus KL; and without the bias of few votes, where the votes are here."""
+    rows = records.seen
+    rows = rows[rows["slice"] == "full"]
+    nll, kl = (rows.loc[rows["name"] == name, "value"].dropna() for name in ("soft_nll", "kl_to_annotator"))
+    if not len(nll) or len(nll) != len(kl):
+        return None
+    floor = float(nll.mean() - kl.mean())
+    runs = {cell.seed: FinishedRun(path) for cell, path in records.folders.items()}  # of one seed, all have the same items
+    first = next(iter(runs.values()), None)
+    source = None if first is None else source_at_hand(first)
+    items = [saved["index"] for run in runs.values() if (saved := predictions_of(run)) is not None]
+    return Limit(floor) if source is None or not items else limit_of(source.votes, items)._replace(floor=floor)
