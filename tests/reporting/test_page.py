@@ -151,7 +151,7 @@ def test_the_answer_comes_first_and_every_part_is_there(text):
     ):
         assert words in text
     assert "the exact test can show it from 8 seeds on" in text
-    assert "<strong>1 <small>selected</small> 0 <small>last</small></strong><span>✓ carries over</span>" in text
+    assert "<strong>1 <small>selected,</small> 0 <small>last</small></strong><span>✓ carries over</span>" in text
     assert "votes 0.4900 to 0.5100" in text
     assert "paper 0.5100 ± 0.0300" in text
     assert "0.1540 nat" in text  # the floor of soft NLL, beside KL
