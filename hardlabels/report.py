@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, ListConfig, OmegaConf
-from rich.table import Table as Lines
 
 from hardlabels.configuration import CONF, compose_command
 from hardlabels.console import complain, console, say
@@ -16,20 +15,19 @@ from hardlabels.entry import MISTAKES, refuse
 from hardlabels.errors import InputError, printable
 from hardlabels.reporting.answer import Answer, answer
 from hardlabels.reporting.artifact import log_report
-from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, Verdict, designs, judge
-from hardlabels.reporting.claims.status import EPOCHS, SIGNS
+from hardlabels.reporting.claims import CLAIMS, Design, Rules, Shares, designs, judge
 from hardlabels.reporting.explorer import prepare_explorer
+from hardlabels.reporting.limit import limit_of_runs
 from hardlabels.reporting.make import ReportParts, Wanted, choose, impossible_probes, make
-from hardlabels.reporting.number_formats import p_value
 from hardlabels.reporting.page import Overview, Page, Part, render
 from hardlabels.reporting.parallel import side_by_side
 from hardlabels.reporting.primary import analyse, too_few, whole_seeds, whole_seeds_only
 from hardlabels.reporting.primary_plan import Primary
 from hardlabels.reporting.primary_table import write_primary
 from hardlabels.reporting.provenance import describe_report, describe_runs
+from hardlabels.reporting.verdict_lines import verdict_lines
 from hardlabels.reporting.verdicts_by_data import matrix_lines, verdict_matrix, write_matrix
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records, read_records
 from hardlabels.runs.spelling import write_votes
 from hardlabels.runs.studies.absence import no_finished_run, refuse_unknown
@@ -38,6 +36,9 @@ from hardlabels.runs.studies.study import Study, quoted
 from hardlabels.runs.writing import write_json_lines, write_text
 from hardlabels.stopping import ends_with_its_reader
 
+REPORT = "python -m hardlabels.report"
+MOST_NAMED = 5
+"""Unfinished runs that an error names."""
 WRITTEN = re.compile(r"table_S?\d+\.(md|csv|tex)|figure_S?\d+(_last)?\.(svg|png)|(verdicts_by_data|primary)\.(md|csv)")
 
 
@@ -52,13 +53,16 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     places = [Path(cfg.outputs), *(Path(place) for place in cfg.places or ())]
     refuse_unknown(study, places)
     if not any(place.is_dir() for place in places):
-        raise no_finished_run(study, places)
+        raise no_finished_run(study, places, REPORT)
     rules = read_rules(cfg)
     primary = Primary.from_config(cfg.study)
     chosen = tuple(word for word in words or [] if word.lstrip("+").startswith(CHOSEN_BY))
     folder = Path(cfg.folder) if cfg.folder else places[0] / "studies" / study.name / _report_name(cfg.study)
-    _clear(folder)
     records = read_records(places, study)
+    if not records.folders:
+        broken = "".join(f"\n{path}: {printable(reason)}" for path, reason in records.unfinished[:MOST_NAMED])
+        raise InputError(f"{no_finished_run(study, places, REPORT)}{broken}")
+    _clear(folder)
     found = {key: _of_one_data_set(design, chosen) for key, design in designs(records, study.cells()).items()}
     wanted = choose(cfg.tables, cfg.figures)
 
@@ -75,7 +79,7 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     overview = next((_overview(found, parts, folder, one) for one, _ in done if isinstance(one, ReportParts)), None)
     if not several:
         problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
-    command = " ".join(["python -m hardlabels.report", *map(quoted, words if words is not None else [f"study={study.name}"])])
+    command = " ".join([REPORT, *map(quoted, words if words is not None else [f"study={study.name}"])])
     runs, own = describe_runs(records.folders.values()), describe_report(command)
     page = Page(study.title, study.name, parts, rules, tuple(runs), tuple(own), tuple(problems), overview)
     verdicts = [
@@ -89,8 +93,6 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         console.print(matrix_lines(overview.matrix))
     for line in problems:
         complain(line)
-    if not records.folders:
-        complain(str(no_finished_run(study, places)))
     for part in parts:
         if part.answer.sentences:
             say("\n".join(["", f"What was found on {part.data}:", *(f"  - {sentence}" for sentence in part.answer.sentences)]))
@@ -155,6 +157,7 @@ def _part(
         made = ReportParts(left_out=(("All tables and figures", (outcome.sentence,)),))
     else:
         made = make(wanted.tables, wanted.figures, records, folder, problems)
+    limit = None if refused else limit_of_runs(records)
     open_cells = [one for one in design.cells if one not in records.folders]
     return Part(
         data=cell.data,
@@ -168,9 +171,9 @@ def _part(
         unfinished=tuple((str(path), printable(reason)) for path, reason in records.unfinished),
         missing=tuple(_by_method(records.missing)),
         commands=tuple(Commands(study.name, records.words, records.places).train(open_cells)),
-        floor=None if refused else _floor(records),
+        limit=limit,
         primary=outcome,
-        answer=Answer() if refused else answer(records, verdicts, _floor(records)),
+        answer=Answer() if refused else answer(records, verdicts, limit),
         explorer=None if refused else prepare_explorer(records),
     )
 
@@ -227,46 +230,11 @@ def _of_one_data_set(design: Design, words: tuple[str, ...]) -> Design:
     return replace(design, records=kept)
 
 
-def _floor(records: Records) -> float | None:
-    """Mean over runs of soft NLL minus KL: the entropy of the annotators."""
-    rows = records.seen
-    rows = rows[rows["slice"] == "full"]
-    nll, kl = (rows.loc[rows["name"] == name, "value"].dropna() for name in ("soft_nll", "kl_to_annotator"))
-    return float(nll.mean() - kl.mean()) if len(nll) and len(nll) == len(kl) else None
-
-
 def _by_method(cells: list[Cell]) -> list[str]:
     seeds: dict[str, list[int]] = {}
     for cell in cells:
         seeds.setdefault(f"{cell.variant}, K = {write_votes(cell.K)}", []).append(cell.seed)
     return [f"{name}: seed{'s' * (len(found) > 1)} {', '.join(map(str, found))}" for name, found in seeds.items()]
-
-
-def verdict_lines(part: Part) -> Lines:
-    """The verdicts for a terminal: those that the study is about, at both checkpoints."""
-    title = f"{part.data}, {part.recipe}: {part.finished} of {part.planned} runs"
-    lines = Lines(title=title, title_justify="left", caption_justify="left")
-    for head in (*(EPOCHS[checkpoint] for checkpoint in CHECKPOINTS), "claim", "n", "p", "seeds needed"):
-        lines.add_column(head, justify="right" if head in ("n", "p", "seeds needed") else "left", no_wrap=head == "n")
-    for verdict in part.verdicts:
-        if not verdict.elsewhere:
-            lines.add_row(*_words(verdict))
-    others = sum(verdict.elsewhere for verdict in part.verdicts)
-    counts = [f"{word} {' / '.join(map(str, found))}" for (_, word), found in part.counts.items()]
-    lines.caption = f"{', '.join(counts)} (selected / last epoch); {others} claims belong to other studies"
-    return lines
-
-
-def _words(verdict: Verdict) -> list[str]:
-    styles = {"supported": "green", "contradicted": "red", "no difference": "cyan", "not testable": "dim", "not run": "dim"}
-    findings = [verdict.at[checkpoint] for checkpoint in CHECKPOINTS]
-    states = [
-        f"[{styles.get(finding.status, 'yellow')}]{SIGNS[finding.status]} {verdict.word(checkpoint)}[/]"
-        for checkpoint, finding in zip(CHECKPOINTS, findings, strict=True)
-    ]
-    p = " / ".join(p_value(finding.p) for finding in findings)
-    needed = findings[0].needed
-    return [*states, verdict.claim.name, str(findings[0].n), p, "" if needed is None else str(needed)]
 
 
 def _plain(numbers: DictConfig | None) -> dict[str, float]:

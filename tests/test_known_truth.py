@@ -14,6 +14,7 @@ from hardlabels.reporting.explorer import prepare_explorer
 from hardlabels.runs.records import read_records
 from hardlabels.runs.studies.study import Study
 from hardlabels.sources import load
+from hardlabels.statistics import Limit
 
 SEEDS = 6
 SMALL = ["data=synthetic_vectors", "recipe=demo", "recipe.epochs=8", "run.tag=few", "trainer.accelerator=cpu"]
@@ -56,7 +57,7 @@ def test_verdicts_are_reached_and_agree_with_the_truth(design):
 
 
 def test_the_answer_says_it_in_words(design):
-    found = answer(design.records, (), 0.5)
+    found = answer(design.records, (), Limit(0.5, 0.7, 4.0))
     assert list(found.points) == ["best", "last"]
     for points in found.points.values():
         assert {point.method for point in points} == {"soft", "sls", "majority"}
@@ -64,10 +65,13 @@ def test_the_answer_says_it_in_words(design):
     text = " ".join(found.sentences)
     seeds = f"({SEEDS} of {SEEDS} seeds)"
     lost = f"{-gap(design):.4f} nat above soft labels at the selected epoch {seeds}"
-    assert f"Majority labels are {lost} and {-gap(design, 'last'):.4f} nat above at the last epoch {seeds}" in text
+    assert (
+        f"With all votes, majority labels are {lost} and {-gap(design, 'last'):.4f} nat above at the last epoch {seeds}" in text
+    )
     assert "soft labels are closest" in text or "sls labels are closest" in text
     assert text.count("labels are closest") == 1  # both epochs agree, and share one sentence
     assert "majority labels farthest" in text
+    assert "No prediction can go below 0.5000 nat, the entropy of these votes, and none can come near" in text
 
 
 def gap(design, checkpoint: str = "best") -> float:

@@ -171,7 +171,8 @@ def test_a_study_without_runs_says_what_there_is_and_what_comes_first(execute, m
         module, *STUDY[:2], "study.tag=wide", "outputs=my runs", *(["into=published"] if module == "publish" else [])
     )
     assert code == 2
-    assert "no finished run of study 'demo' in my runs (there are runs of mine with recipe smoke,tag=tiny)" in err
+    assert "no finished run of study 'demo' in my runs\nthere are " in err
+    assert " of mine with recipe smoke,tag=tiny: " in err
     words = first_cell(shlex.split(err.partition("first: python -m hardlabels.train -m ")[2]))
     code, out, err = execute("train", *words, "--cfg", "job")
     assert code == 0, err

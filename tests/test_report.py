@@ -1,6 +1,7 @@
 """The report's command: from run folders, or committed records, to a page; and what it says when there is little or nothing."""
 
 import json
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hardlabels.errors import InputError
 from hardlabels.metrics import METRICS
 from hardlabels.report import main, report
 from hardlabels.runs.cell import Cell
@@ -84,17 +86,21 @@ def test_a_study_with_a_least_number_of_seeds_shows_no_number_before_them(compos
     assert sum(line.startswith("| soft NLL |") for line in lines) == 8
 
 
-def test_a_study_becomes_a_page_tables_and_verdicts(compose_report, tmp_path, capsys):
+def test_a_study_becomes_a_page_tables_and_verdicts(compose_report, tmp_path, capsys, monkeypatch):
     demo_runs(tmp_path / "outputs")
+    monkeypatch.setenv("COLUMNS", "150")
     page = report(compose_report("study=demo", "figures=[1]", "tables=[1,2,5]"), ["study=demo", f"outputs={tmp_path}/outputs"])
     assert page == tmp_path / "outputs/studies/demo/report/index.html"
     out = capsys.readouterr().out
     assert "hard-beats-soft" in out
+    assert "3 of at least 5" in out.replace("\n", "")  # no test of three seeds can show anything
     assert f"report: {page}" in out.replace("\n", "")
     text = page.read_text()
     for words in ("Demonstration on built-in data", "24 of 24 runs", "abc123", "dddddddddddddddd", "2.15.0", "0.2500 nat"):
         assert words in text
     assert "All 24 runs of the study are finished." in text
+    assert "</b> Not decided: soft NLL. Not testable: " in text  # a match of several metrics begins with each of them
+    assert "claims that were tested, 0 are shown to hold and 0 to fail at the selected epoch, 0 and 0 at the last epoch;" in out
     files = {path.name for path in page.parent.iterdir()}
     assert {"table_1.md", "table_1.csv", "table_1.tex", "figure_1.svg", "figure_1.png", "verdicts.json"} <= files
     found = verdicts_of(page)["hard-beats-soft"]
@@ -124,14 +130,49 @@ def test_committed_records_are_enough(compose_report, tmp_path):
     )
 
 
-def test_nothing_finished_is_a_page_that_says_what_to_run(compose_report, tmp_path):
-    (tmp_path / "outputs").mkdir()
-    page = report(compose_report("study=main"), ["study=main", "outputs=outputs"])
-    assert {verdict["status"] for verdict in verdicts_of(page).values()} == {"not run"}
-    text = page.read_text()
-    assert "python -m hardlabels.reproduce study=main outputs=outputs" in text
-    assert "50 of 50 runs are not finished" in text
-    assert "No table has numbers yet." in text
+def test_nothing_finished_is_refused_and_an_earlier_page_stays(compose_report, tmp_path):
+    write_run(tmp_path / "outputs", Cell("synthetic", "smoke", "soft", 5, 0), 0.5)
+    page = report(compose_report("study=demo", "figures=[]", "tables=[1]"))
+    before = {path: path.read_bytes() for path in page.parent.iterdir()}
+    folder = tmp_path / "outputs" / Cell("synthetic", "smoke", "soft", 5, 0).folder
+    (folder / "done").unlink()
+    (folder / "error.txt").write_text("RuntimeError: stopped\n")
+    with pytest.raises(
+        InputError, match=r"no finished run of study 'demo' in .*\n.*\nfirst: python -m hardlabels.train"
+    ) as error:
+        report(compose_report("study=demo", "figures=[]", "tables=[1]"))
+    assert "seed=0: not finished: RuntimeError: stopped" in str(error.value)
+    assert {path: path.read_bytes() for path in page.parent.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    "words", [["study=main"], ["study=main", "study.data=synthetic", "study.recipe=smoke"], ["study=quarter"]]
+)
+def test_runs_outside_of_the_study_are_named_with_a_command_that_reports_them(
+    compose_report, tmp_path, monkeypatch, capsys, words
+):
+    """As after README's first commands: runs with K = 5, some with a setting of their own, where the study wants other ones."""
+    for cell in (
+        *(Cell("synthetic", "smoke", method, 5, seed) for method in ("soft", "sls") for seed in range(3)),
+        Cell("synthetic", "smoke", "sls", 5, 1, (("hold", 5),)),
+        Cell("synthetic", "smoke", "majority", None, 40),
+    ):
+        write_run(tmp_path / "outputs", cell, 0.5 + 0.01 * cell.seed)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError) as error:
+        report(compose_report(*words))
+    said = str(error.value)
+    assert (
+        "there are 8 finished runs of synthetic with recipe smoke: majority with all votes; sls, sls,hold=5, soft with K = 5"
+        in said
+    )
+    assert not (tmp_path / "outputs/studies").exists()
+    [line] = [line for line in said.splitlines() if "; for these: " in line]
+    command = shlex.split(line.partition("; for these: ")[2])
+    assert command[:3] == ["python", "-m", "hardlabels.report"]
+    monkeypatch.setattr(sys, "argv", ["hardlabels.report", *command[3:], "figures=[]", "tables=[1]"])
+    main()
+    assert "synthetic, smoke: 8 of 8 runs" in capsys.readouterr().out
 
 
 def test_what_is_unfinished_or_broken_is_listed_with_its_reason(compose_report, tmp_path):
@@ -254,7 +295,7 @@ def test_an_earlier_report_leaves_no_table_behind(compose_report, tmp_path):
 
 
 def test_commands_keep_the_overrides_that_chose_the_runs(compose_report, tmp_path):
-    (tmp_path / "outputs").mkdir()
+    write_run(tmp_path / "outputs", Cell("synthetic", "pocket", "soft", 5, 0, tag="tiny"), 0.5)
     words = ["study=demo", "+study.tag=tiny", "study.recipe=pocket", "figures=[]"]
     page = report(compose_report(*words), words)
     assert verdicts_of(page)["full-parity"]["commands"] == [
@@ -280,6 +321,7 @@ def test_commands_keep_the_overrides_that_chose_the_runs(compose_report, tmp_pat
 def test_bad_input_is_one_line_and_exit_code_2(words, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
+    write_run(tmp_path, Cell("synthetic", "smoke", "soft", 5, 0), 0.5)
     monkeypatch.setattr(sys, "argv", ["hardlabels.report", *words])
     with pytest.raises(SystemExit) as stop:
         main()

@@ -18,7 +18,7 @@ from hardlabels.comparing.differences import (
 from hardlabels.comparing.measure import PRIMARY, Measured
 from hardlabels.metrics.prior import class_shares
 from hardlabels.sources.source import Source
-from hardlabels.statistics import vote_intervals
+from hardlabels.statistics import Limit, limit_of, vote_intervals
 from hardlabels.statistics.target import VoteInterval
 
 SIMPLEST = ("soft", "multipass", "sls", "stratified_sls", "majority")
@@ -36,7 +36,7 @@ class Answer:
         votes: method to the interval, over other votes on the same items, of its soft NLL minus the best method's; empty where
             only probabilities are known.
         prior: soft NLL of the class shares, mean over seeds.
-        floor: mean entropy of the annotators: the least soft NLL.
+        limit: the least soft NLL that a prediction can have.
         gain: the soft NLL of the class shares minus that of the best method.
         items: in the data set, and of one seed in training, selection and evaluation.
         given: whether the split is the user's own.
@@ -46,7 +46,7 @@ class Answer:
     differences: tuple[Difference, ...]
     votes: dict[str, VoteInterval]
     prior: float
-    floor: float
+    limit: Limit
     gain: TTest
     items: tuple[int, int, int, int]
     given: bool
@@ -129,7 +129,7 @@ def find_answer(measured: Sequence[Measured], source: Source) -> Answer:
         differences=tuple(all_pairs(ordered, given=given, ratio=ratio)),
         votes=votes,
         prior=float(np.mean([run.prior[PRIMARY] for run in best.runs])),
-        floor=float(np.mean([run.floor for run in best.runs])),
+        limit=limit_of(source.votes, [run.predictions["index"] for run in best.runs]),
         gain=_gain(best, source, ratio),
         items=sizes,
         given=given,

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from scipy.special import log_softmax, xlogy
+from scipy.special import log_softmax
 
 from hardlabels.errors import InputError
 from hardlabels.metrics.temperature import soft_nll_after_temperature
@@ -42,12 +42,6 @@ class SeedRun:
         log_q = log_softmax(self.predictions["logits"].astype(np.float64), axis=1)
         p = self.predictions["p"]
         return -np.where(p > 0, p * log_q, 0.0).sum(1)
-
-    @cached_property
-    def floor(self) -> float:
-        """The mean entropy of the annotators on the evaluation items: no prediction has a lower soft NLL."""
-        p = self.predictions["p"]
-        return float(-xlogy(p, p).sum(1).mean())
 
     @property
     def after_temperature(self) -> float:

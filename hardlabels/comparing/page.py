@@ -9,7 +9,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from hardlabels.comparing.answer import Answer
 from hardlabels.comparing.disagreement import Item
 from hardlabels.comparing.measure import METRICS
-from hardlabels.reporting.number_formats import NOTHING, score_and_sd
+from hardlabels.reporting.limit import ENTROPY, REACHABLE, few_votes_matter
+from hardlabels.reporting.number_formats import NOTHING, score_and_sd, signed
 from hardlabels.reporting.page import TEMPLATES as REPORT
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -70,5 +71,6 @@ def render(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals.update(few_votes_matter=few_votes_matter, entropy=ENTROPY, reachable=REACHABLE)
     heads = {name: HEADS[name] for name in METRICS}
-    return environment.get_template("compare.html").render(page=page, heads=heads, cell=cell)
+    return environment.get_template("compare.html").render(page=page, heads=heads, cell=cell, signed=signed)

@@ -10,6 +10,7 @@ from hardlabels.comparing.answer import Answer
 from hardlabels.comparing.measure import PRIMARY
 from hardlabels.reporting.figures.figure3_reliability import draw_reliability, reliability_curve
 from hardlabels.reporting.figures.style import canvas, label, places, strip, styled
+from hardlabels.reporting.limit import ENTROPY, REACHABLE, few_votes_matter
 
 FAR = 3.0
 """A reference that is farther from the runs than this many times their own spread is named at the edge, not drawn: it would
@@ -28,13 +29,16 @@ def is_near(reference: float, scores: Sequence[float]) -> bool:
 
 @styled
 def draw_scores(answer: Answer) -> Canvas:
-    """The soft NLL of every run, by method; the class shares and the annotators' entropy as lines, or named where far away."""
+    """The soft NLL of every run, by method; the class shares and what can be reached as lines, or named where far away."""
     figure, axes = canvas(height=3.4)
     axis = axes[0, 0]
     for place, measured in enumerate(answer.methods):
         strip(axis, list(measured.values(PRIMARY).values()), place, measured.method)
     scores = [value for measured in answer.methods for value in measured.values(PRIMARY).values()]
-    for name, value, line in (("class shares", answer.prior, "--"), ("annotators' entropy", answer.floor, ":")):
+    references = [("class shares", answer.prior, "--"), (ENTROPY, answer.limit.floor, ":")]
+    if answer.limit.reachable is not None and few_votes_matter(answer.limit):
+        references[1] = (REACHABLE, answer.limit.reachable, ":")
+    for name, value, line in references:
         if is_near(value, scores):
             axis.axhline(value, color="0.4", linestyle=line, linewidth=1)
             axis.annotate(name, (1.0, value), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)

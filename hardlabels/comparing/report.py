@@ -110,7 +110,9 @@ def numbers(answer: Answer, short: str) -> dict[str, Any]:
         "level": answer.level,
         "worse": answer.worse,
         "prior": answer.prior,
-        "floor": answer.floor,
+        "floor": answer.limit.floor,
+        "reachable": answer.limit.reachable,
+        "votes_per_item": answer.limit.votes,
         "gain": _tested(answer.gain),
         "items": dict(zip(("all", "train", "select", "evaluate"), answer.items, strict=True)),
         "methods": {

@@ -5,6 +5,7 @@ from scipy.special import softmax
 
 from hardlabels.comparing.answer import Answer
 from hardlabels.comparing.measure import PRIMARY
+from hardlabels.reporting.limit import limit_sentences
 
 ABOUT = 0.03
 """Mean confidence and mean share of the votes that are this close are called equal."""
@@ -78,21 +79,20 @@ def _question(answer: Answer, name: str) -> str:
     return (
         f"On {name} ({n:,} items; {split}: {train:,} to train on, {select:,} to select the epoch, {evaluate:,} to evaluate) "
         f"networks were trained with {methods}, {answer.seeds} seeds each, and asked how well they predict the votes of items "
-        "that they have not seen. The measure is the soft NLL, in nat: lower is better, "
-        f"{answer.floor:.3f} is what the annotators' own disagreement leaves to anybody, and {answer.prior:.3f} is what always "
-        "predicting the class shares gives."
+        f"that they have not seen. The measure is the soft NLL, in nat: lower is better, and {answer.prior:.3f} is what always "
+        f"predicting the class shares gives. {limit_sentences(answer.limit)}"
     )
 
 
 def _learned(answer: Answer) -> str:
     best, gain = answer.best, answer.gain
-    reach = answer.prior - answer.floor
     if not answer.learned:
         return (
             f"The best method, {best.method}, has {best.mean(PRIMARY):.3f}, which is not better than the class shares beyond "
             f"chance (gain {gain.mean:.3f}, 95 % interval {gain.interval[0]:.3f} to {gain.interval[1]:.3f})."
         )
-    share = f", {gain.mean / reach:.0%} of the way to the annotators' own" if reach > 0 else ""
+    reach = 0.0 if answer.limit.reachable is None else answer.prior - answer.limit.reachable
+    share = f", about {min(gain.mean / reach, 1):.0%} of the way to {answer.limit.reachable:.3f}" if reach > 0 else ""
     return f"The best, {best.method}, has {best.mean(PRIMARY):.3f}: {gain.mean:.3f} below the class shares{share}."
 
 

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hardlabels.reporting.claims.claim import Verdict
-from hardlabels.reporting.claims.status import EPOCHS, STATUSES
+from hardlabels.reporting.claims.status import EPOCHS
+from hardlabels.reporting.limit import limit_sentences
 from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records
 from hardlabels.runs.spelling import write_votes
+from hardlabels.statistics import Limit
 from hardlabels.statistics.summaries import mean_sd, t_half_width
 
 BASE, SCALE = "soft", "majority"
@@ -51,7 +53,7 @@ class Answer:
 
     Attributes:
         points: checkpoint to points by method and K; a checkpoint without numbers is not there.
-        sentences: at most five.
+        sentences: at most six.
     """
 
     points: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
@@ -69,19 +71,19 @@ def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float
     return mean, mean - half, mean + half
 
 
-def answer(records: Records, verdicts: Sequence[Verdict], floor: float | None) -> Answer:
+def answer(records: Records, verdicts: Sequence[Verdict], limit: Limit | None) -> Answer:
     """What the finished runs of one data set and recipe say.
 
     Args:
         records: its finished runs.
         verdicts: on all claims.
-        floor: the annotators' own entropy; None where it is not known.
+        limit: the least soft NLL that a prediction can have; None where it is not known.
     """
     scores = {checkpoint: _scores(records, "full", checkpoint) for checkpoint in CHECKPOINTS}
     points = {checkpoint: found for checkpoint in CHECKPOINTS if (found := _points(scores[checkpoint]))}
     few = sorted({k for method, k in scores["best"] if method == BASE and np.isfinite(k) and k > 1})
     sentences = [_same(scores, np.inf), *(_same(scores, few[0]) for _ in few[:1]), _lost(scores), _against_truth(records)]
-    sentences.append(_counted(verdicts, floor))
+    sentences += [_counted(verdicts), "" if limit is None else limit_sentences(limit, 4)]
     return Answer(points, tuple(sentence for sentence in sentences if sentence))
 
 
@@ -122,7 +124,7 @@ def _same(scores: Mapping[str, Scores], k: float) -> str:
 def _lost(scores: Mapping[str, Scores]) -> str:
     """What majority labels lose, and what that makes of the other differences."""
     said = _beside_soft(scores, SCALE, np.inf)
-    return f"Majority labels are {said}: the scale for the others." if said else ""
+    return f"With all votes, majority labels are {said}: the scale for the others." if said else ""
 
 
 def _beside_soft(scores: Mapping[str, Scores], method: str, k: float) -> str:
@@ -153,20 +155,18 @@ def _against_truth(records: Records) -> str:
     return f"Against the true distributions, which are known here, {_joined(words)}." if words else ""
 
 
-def _counted(verdicts: Sequence[Verdict], floor: float | None) -> str:
+def _counted(verdicts: Sequence[Verdict]) -> str:
+    """How many claims are decided, in one short sentence: the table of verdicts has all the kinds."""
     tested = [verdict for verdict in verdicts if not verdict.elsewhere and verdict.tested]
     if not tested:
         return ""
-    said = [f"at the {EPOCHS[checkpoint]}: {_counts(tested, checkpoint)}" for checkpoint in CHECKPOINTS]
-    ends = "" if floor is None else f" No model can go below {floor:.4f} nat, the annotators' own entropy."
-    return f"Verdicts on {len(tested)} tested claims {'; '.join(said)}.{ends}"
-
-
-def _counts(verdicts: Sequence[Verdict], checkpoint: str) -> str:
-    """How many verdicts there are of each kind at a checkpoint."""
-    ordered = sorted(verdicts, key=lambda verdict: STATUSES.index(verdict.status(checkpoint)))
-    words = [verdict.word(checkpoint) for verdict in ordered]
-    return ", ".join(f"{word} ({words.count(word)})" for word in dict.fromkeys(words))
+    hold, fail = (
+        [sum(verdict.status(checkpoint) == status for verdict in tested) for checkpoint in CHECKPOINTS]
+        for status in ("supported", "contradicted")
+    )
+    first, second = (EPOCHS[checkpoint] for checkpoint in CHECKPOINTS)
+    held = f"{hold[0]} are shown to hold and {fail[0]} to fail at the {first}, {hold[1]} and {fail[1]} at the {second}"
+    return f"Of {len(tested)} claims that were tested, {held}; the verdicts have the others."
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -63,6 +63,20 @@ def number(value: float, signed: bool = False) -> str:
     return true_minus(f"{value:{sign}{form}}")
 
 
+def signed(value: float) -> str:
+    """A difference in four decimals with its sign; what rounds to zero has none.
+
+    >>> signed(0.0319), signed(-0.0319), signed(-0.00001), signed(0.00001), signed(float("-inf"))
+    ('+0.0319', '−0.0319', '0.0000', '0.0000', '−∞')
+    """
+    if np.isnan(value):
+        return NOTHING
+    if np.isinf(value):
+        return "+∞" if value > 0 else "−∞"
+    text = f"{value:+.4f}"
+    return true_minus(text) if float(text) else text[1:]
+
+
 def p_value(value: float | None) -> str:
     """A p-value, three digits.
 

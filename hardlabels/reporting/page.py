@@ -16,11 +16,13 @@ from markupsafe import Markup, escape
 
 from hardlabels.reporting.answer import Answer
 from hardlabels.reporting.claims.claim import Verdict
+from hardlabels.reporting.claims.judge import match_by_match
 from hardlabels.reporting.claims.rules import Rules
-from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, legend
+from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, at_both_epochs, legend
 from hardlabels.reporting.drawing import Drawing
 from hardlabels.reporting.explorer import Explorer
 from hardlabels.reporting.inline import headlines, strips
+from hardlabels.reporting.limit import limit_sentences
 from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.reporting.primary import PrimaryResult
 from hardlabels.reporting.primary_table import BESIDE_CLAIMS, heads, outcome_words
@@ -30,6 +32,7 @@ from hardlabels.reporting.tables import Table
 from hardlabels.reporting.tables.table import Line
 from hardlabels.reporting.verdicts_by_data import VerdictMatrix
 from hardlabels.runs.quantity import CHECKPOINTS
+from hardlabels.statistics import Limit
 
 TEMPLATES = Path(__file__).with_name("templates")
 COMMAND = re.compile(r"python -m hardlabels\.[^;]*[^;.\s]")
@@ -51,7 +54,7 @@ class Part:
         unfinished: (folder, reason).
         missing: runs that have no folder, by method and K.
         commands: what trains the missing ones.
-        floor: mean entropy of the annotators on evaluation items, nat: the least soft NLL; None without runs.
+        limit: the least soft NLL that a prediction can have on the evaluation items; None without runs.
         primary: what was written down before the first run, where the study has such a thing.
         answer: what was found, in a few sentences and the points of a picture per checkpoint.
         explorer: items to look through; None where no run has predictions.
@@ -68,7 +71,7 @@ class Part:
     unfinished: tuple[tuple[str, str], ...] = ()
     missing: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
-    floor: float | None = None
+    limit: Limit | None = None
     primary: PrimaryResult | None = None
     answer: Answer = field(default_factory=Answer)
     explorer: Explorer | None = None
@@ -96,10 +99,10 @@ class Part:
         return any(finding.status in decided for verdict in self.topics[topic] for finding in verdict.at.values())
 
     def topic_counts(self, topic: str) -> str:
-        """How the verdicts under a heading came out at the selected epoch / at the last epoch, in words."""
+        """How the verdicts under a heading came out, in words: at both epochs, or at each where that differs."""
         words = [[verdict.word(checkpoint) for verdict in self.topics[topic]] for checkpoint in CHECKPOINTS]
         every = dict.fromkeys(word for found in words for word in found)
-        return ", ".join(f"{' / '.join(str(found.count(word)) for found in words)} {word}" for word in every)
+        return ", ".join(at_both_epochs(word, *(found.count(word) for found in words)) for word in every)
 
     @property
     def elsewhere(self) -> dict[str, list[Verdict]]:
@@ -203,8 +206,10 @@ def render(page: Page) -> str:
     )
     environment.filters.update(number=number, with_numbers=with_numbers, apart=apart, commands=commands)
     environment.filters["p"] = p_value
+    environment.filters["limit"] = limit_sentences
     environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend, epochs=EPOCHS)
     environment.globals.update(primary_heads=heads, outcome_words=outcome_words, beside_claims=BESIDE_CLAIMS)
+    environment.globals.update(match_by_match=match_by_match)
     environment.globals.update(headlines=headlines, strips=strips)
     script = (TEMPLATES / "explorer.js").read_text()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

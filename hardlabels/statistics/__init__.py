@@ -4,8 +4,9 @@ Read in this order: ``signed_rank`` (the exact null distribution), ``paired`` (a
 are refused), ``resampled`` (the same question where seeds split the same items anew), ``holm`` (a family of tests, what a claim
 about it needs, and the seeds for that), ``intervals`` (how large a difference is), ``equivalence`` (whether it is small enough to
 say "matches"), ``power`` (what a study could have seen), ``summaries`` (mean and SD), ``target`` (what other votes on the
-evaluation items would change). About values by epoch (``curves``): ``optimism`` (what choosing the epoch flatters) and
-``first_pass`` (two cells compared pass by pass). Numbers in, small frozen results out; nothing here reads a file or needs torch.
+evaluation items would change), ``vote_entropy`` (what nobody can go below, where votes are few). About values by epoch
+(``curves``): ``optimism`` (what choosing the epoch flatters) and ``first_pass`` (two cells compared pass by pass). Numbers in,
+small frozen results out; nothing here reads a file or needs torch.
 
     test = paired_test(sls, soft, alternative="less")           # seed to soft NLL, the same seeds
     Family("sparse, soft NLL", {"sls K=5": test, ...}).reach    # "Holm over 12 one-sided tests at 0.05 can reject from 8 ..."
@@ -26,12 +27,14 @@ from hardlabels.statistics.resampled import ResampledTest, resampled_test
 from hardlabels.statistics.signed_rank import exact_p, least_p
 from hardlabels.statistics.summaries import Summary, summarise
 from hardlabels.statistics.target import VoteInterval, vote_intervals
+from hardlabels.statistics.vote_entropy import Limit, limit_of
 
 __all__ = [
     "Criterion",
     "Equivalence",
     "Estimate",
     "Family",
+    "Limit",
     "Needs",
     "PairedTest",
     "PassDifferences",
@@ -50,6 +53,7 @@ __all__ = [
     "holm",
     "least_p",
     "leave_one_seed_out",
+    "limit_of",
     "mean_difference",
     "pair",
     "paired_test",

@@ -1,5 +1,6 @@
 """What a difference is worth: right errors on simulated studies, right answers on made-up runs."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from hardlabels.comparing.sentences import calibration, paragraph, short_answer
 from hardlabels.errors import InputError
 from hardlabels.metrics import score
 from hardlabels.metrics.prior import class_shares, score_prior
+from hardlabels.reporting.limit import limit_sentences
 from hardlabels.sources.synthetic import synthetic
+from hardlabels.votes import Votes
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +48,7 @@ def test_a_method_that_is_better_is_found_and_suggested(source):
     answer = find_answer([made_up(source, "soft", 1, 0.1), made_up(source, "majority", 6, 0.1)], source)
     assert (answer.suggested, answer.worse, answer.level) == ("soft", ["majority"], ["soft"])
     assert answer.would_take is None
-    assert answer.floor < answer.best.mean("soft_nll") < answer.prior
+    assert answer.limit.floor < answer.best.mean("soft_nll") < answer.prior
     assert answer.votes["majority"].low > 0
     text = paragraph(answer, "toy")
     assert "majority is worse by" in text
@@ -59,6 +62,37 @@ def test_methods_that_are_alike_are_called_so_and_the_simplest_is_suggested(sour
     assert answer.suggested == "soft"
     assert set(answer.level) == {"soft", "sls"}
     assert "was resolved with 5 seeds and 200 items" in paragraph(answer, "toy")
+
+
+@pytest.mark.parametrize("annotators", [4, 50])
+def test_the_way_that_is_left_is_measured_to_what_the_true_distributions_score(annotators):
+    """Of few votes the entropy is far below what anybody can reach, and it is said so; of many it hardly is."""
+    few = synthetic(items=2000, classes=3, size=12, annotators=annotators)
+    answer = find_answer([made_up(few, "soft", 1, 0.5), made_up(few, "majority", 6, 0.1)], few)
+    index = answer.best.runs[0].predictions["index"]
+    drawn_from = 0.95 * few.truth + 0.05 / 3  # votes are drawn from this: annotators err now and then
+    of_the_truth = -(few.votes.p[index] * np.log(drawn_from[index])).sum(1).mean()
+    assert abs(answer.limit.reachable - of_the_truth) < 0.6 * (of_the_truth - answer.limit.floor)
+    assert answer.limit.floor < answer.limit.reachable < answer.best.mean("soft_nll")
+    text = paragraph(answer, "toy")
+    way = (answer.prior - answer.best.mean("soft_nll")) / (answer.prior - answer.limit.reachable)
+    assert f"about {way:.0%} of the way to {answer.limit.reachable:.3f}" in text
+    assert limit_sentences(answer.limit) in text
+    assert f"with about {annotators} votes per item" in text
+    assert (answer.limit.reachable - answer.limit.floor > 0.05) == (annotators == 4)
+
+
+def test_where_nothing_can_be_said_about_the_way_that_is_left_nothing_is(source):
+    single = replace(source, votes=source.votes.subsample(1, seed=0))
+    answer = find_answer([made_up(single, "soft", 1, 0.5), made_up(single, "majority", 6, 0.1)], single)
+    assert answer.limit.reachable is None
+    text = paragraph(answer, "toy")
+    assert "With a single vote per item, nobody can tell" in text
+    assert "of the way" not in text
+    known = replace(source, votes=Votes.from_probabilities(source.truth))
+    answer = find_answer([made_up(known, "soft", 1, 0.5), made_up(known, "majority", 6, 0.1)], known)
+    assert answer.limit.reachable == answer.limit.floor
+    assert f"No prediction can go below {answer.limit.floor:.3f} nat, the entropy of these votes." in paragraph(answer, "toy")
 
 
 def test_a_network_that_learned_nothing_is_no_answer(source):
@@ -153,6 +187,30 @@ def test_a_page_escapes_what_people_wrote(source):
     html = render(Page(answer=answer, pictures=[(evil, evil, "data:,")], commands=[(evil, evil)], **words))
     assert "<script>" not in html
     assert "http" not in html.replace("http-equiv", "")
+
+
+def rendered(answer):
+    words = {"name": "toy", "short": "", "paragraph": "", "shown": "soft", "doubts": [], "facts": [], "items": [], "commands": []}
+    return render(Page(answer=answer, pictures=[], **words))
+
+
+def test_both_intervals_of_a_difference_are_in_one_order_and_of_one_sign(source):
+    """Soft labels are better, so every number about soft minus majority is negative: of new items, and of other votes."""
+    answer = find_answer([made_up(source, "soft", 1, 0.1), made_up(source, "majority", 6, 0.1)], source)
+    html = rendered(answer)
+    [row] = re.findall(r"<td>soft − majority</td><td>(\S+)</td><td>(\S+) to (\S+)</td>", html)
+    [votes] = re.findall(r"between (\S+) and (\S+) for soft − majority", html)
+    numbers = [float(text.replace("−", "-")) for text in (*row, *votes)]
+    assert max(numbers) < 0
+    assert numbers[1] < numbers[0] < numbers[2]
+    assert numbers[3] < numbers[0] < numbers[4]
+
+
+def test_a_difference_of_nothing_has_no_sign(source):
+    soft = made_up(source, "soft", 1, 0.1)
+    html = rendered(find_answer([soft, replace(soft, method="sls")], source))
+    assert "<td>soft − sls</td><td>0.0000</td><td>0.0000 to 0.0000</td>" in html
+    assert not re.search(r"[-−+]0\.0000", html)
 
 
 def test_an_answer_without_pairs_that_differ_has_no_least_difference():

@@ -39,7 +39,7 @@ def test_five_of_five_seeds_support_a_single_comparison_with_the_p_of_scipy(make
     assert found.status == "supported"
     assert found.p == wilcoxon(sls, soft, alternative="less", method="exact").pvalue == 0.03125
     assert (found.n, found.least_p, found.needed) == (5, 0.03125, 5)
-    assert "0.5570 against 0.5870" in found.sentence
+    assert "0.5570 against 0.5870, mean difference −0.0300, Hodges-Lehmann −0.0" in found.sentence
     assert "5 of 5 seeds" in found.sentence
     (row,) = found.rows
     assert (row.agreeing, row.n, row.of) == (5, 5, 5)

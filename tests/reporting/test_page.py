@@ -23,6 +23,7 @@ from hardlabels.reporting.primary import Outcome, PrimaryResult
 from hardlabels.reporting.provenance import Fact
 from hardlabels.reporting.tables import Entry, Table
 from hardlabels.reporting.verdicts_by_data import verdict_matrix
+from hardlabels.statistics import Limit
 from tests.browser import browser, colours, measure, open_in_browser
 
 EVIL = "<script>document.title = 'owned'</script><img src=x onerror=alert(1)>\"'>&"
@@ -75,8 +76,8 @@ def a_page(name: str = "sls", columns: int = 8) -> Page:
     drawing = draw(Figure("1", name, name, [name], a_picture))
     outcome = Outcome(name, "same", "5", name, name, 2, 0.1, 0.1, 0, 1, 0.5, 0.5, 0.1, True, True, "supported")
     part = Part(
-        name, name, 3, 5, verdicts, (table,), (drawing,), ((name, (name,)),), ((f"/a/{name}", name),), (name,), (name,), 0.154,
-        PrimaryResult(name, (1, 2), 1, 0.9, (outcome,), (name,)),
+        name, name, 3, 5, verdicts, (table,), (drawing,), ((name, (name,)),), ((f"/a/{name}", name),), (name,), (name,),
+        Limit(0.154), PrimaryResult(name, (1, 2), 1, 0.9, (outcome,), (name,)),
     )  # fmt: skip
     points = tuple(Point(method, k, 0.5 + k / 100, 0.4, 0.6, 5) for method in ("soft", name) for k in (1.0, 5.0))
     part = replace(
@@ -149,7 +150,8 @@ def test_the_answer_comes_first_and_every_part_is_there(text):
         "Primary outcomes, written down beforehand",
     ):
         assert words in text
-    assert "the exact test needs 8 seeds" in text
+    assert "the exact test can show it from 8 seeds on" in text
+    assert "<strong>1 <small>selected,</small> 0 <small>last</small></strong><span>✓ carries over</span>" in text
     assert "votes 0.4900 to 0.5100" in text
     assert "paper 0.5100 ± 0.0300" in text
     assert "0.1540 nat" in text  # the floor of soft NLL, beside KL
@@ -190,6 +192,18 @@ def test_every_verdict_with_numbers_has_its_small_picture_and_groups_open_where_
     groups = re.findall(r'<details class="topic"( open)?><summary><h3>(.*?)</h3> <span>(.*?)</span>', text)
     assert groups
     assert all((opened != "") == ("carry over" in counts or "carries" in counts) for opened, _, counts in groups)
+
+
+def test_the_first_number_of_a_difference_is_the_first_side_minus_the_second():
+    """The Hodges-Lehmann estimate may be another number, so it stands below by its name."""
+    [row] = a_page().parts[0].verdicts[1].at["best"].rows
+    assert (row.left, row.right, row.estimate) == (0.5, 0.6, -0.1)
+    skewed = replace(row, estimate=-0.123)
+    finding = replace(a_page().parts[0].verdicts[1].at["best"], rows=(skewed,))
+    verdict = replace(a_page().parts[0].verdicts[1], at={"best": finding, "last": finding})
+    page = render(replace(a_page(), parts=(replace(a_page().parts[0], verdicts=(verdict,)),)))
+    cells = re.findall(r"<td>0.5000</td><td>0.6000</td><td>(\S+?)<small>\[.*?\]<br>Hodges-Lehmann (\S+) \[", page)
+    assert cells == [("−0.1000", "−0.1230")] * 2
 
 
 def test_margins_say_where_they_come_from(text):

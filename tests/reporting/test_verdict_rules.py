@@ -13,9 +13,10 @@ from hardlabels.errors import InputError
 from hardlabels.reporting.claims import CLAIMS, Rules, Shares, judge
 from hardlabels.reporting.claims.claim import Comparison, Row
 from hardlabels.reporting.claims.design import PAPER_RATIO
+from hardlabels.reporting.claims.judge import match_by_match
 from hardlabels.reporting.claims.kinds import Better, Same
 from hardlabels.reporting.claims.measure import measure
-from hardlabels.reporting.claims.quantities import ACCURACY, LAMBDA_MAX, NLL, NLL_T
+from hardlabels.reporting.claims.quantities import ACCURACY, ECE, LAMBDA_MAX, NLL, NLL_T
 from hardlabels.reporting.claims.rules import Margin
 from hardlabels.reporting.claims.sentences import reasons
 from hardlabels.reporting.claims.trend import Trend
@@ -147,6 +148,23 @@ def test_parity_without_a_scale_is_not_testable(make_design, find, majority, why
     found = find(PARITY, make_design(values))
     assert found.status == "not testable"
     assert why in found.sentence
+
+
+def test_what_each_metric_of_a_match_shows_is_said_although_one_of_them_cannot_be_tested(make_design, find):
+    """Majority labels have the better ECE, so that it has no margin and makes the verdict; soft NLL is shown all the same."""
+    both = Same((NLL, ECE), ("sls",), ("soft",))
+    ece = {("soft", ALL, "ece_eqmass"): plain(0.3), ("sls", ALL, "ece_eqmass"): plain(0.3)}
+    worse = {("majority", ALL, "ece_eqmass"): plain(0.1)}
+    design = make_design(a_study(0.0) | ece | worse)
+    found = find(both, design)
+    assert found.status == "not testable"
+    lead = match_by_match(found, 0.05)
+    assert lead.startswith("Shown to lie within the margin: soft NLL. Not testable: ECE")
+    assert ", since soft labels are not better than majority labels in ECE" in lead
+    assert match_by_match(find(PARITY, design), 0.05) == ""  # a single comparison has its own sentence
+    far = find(both, make_design(a_study(0.2) | ece | worse))
+    assert far.status == "contradicted"
+    assert match_by_match(far, 0.05).startswith("Shown to lie outside the margin: soft NLL.")
 
 
 def test_another_metric_can_still_contradict_a_parity_without_a_scale(make_design, find):

@@ -105,7 +105,7 @@ def _find(
     rows = _corrected(rows)
     level = rules.alpha + TINY_P
     ordered = [comparison.ordered for comparison in comparisons]
-    passes = [_passes(row, level) and in_order for row, in_order in zip(rows, ordered, strict=True)]
+    passes = [passes_alone(row, level) and in_order for row, in_order in zip(rows, ordered, strict=True)]
     whole = not missing and not absent
     status = decide(rows, passes, whole=whole, needed=needed, level=level)
     n = min(row.n for row in rows)
@@ -145,7 +145,7 @@ def decide(rows: Sequence[Row], passes: Sequence[bool], *, whole: bool, needed: 
     """
     if not whole:
         return "inconclusive"
-    if any(row.against <= level and not row.untestable and not row.inside for row in rows):
+    if any(opposed(row, level) for row in rows):
         return "contradicted"
     if any(row.untestable for row in rows):
         return "not testable"
@@ -157,9 +157,41 @@ def decide(rows: Sequence[Row], passes: Sequence[bool], *, whole: bool, needed: 
     return "no difference" if all(one or other for one, other in zip(passes, immaterial, strict=True)) else "inconclusive"
 
 
-def _passes(row: Row, level: float) -> bool:
+def passes_alone(row: Row, level: float) -> bool:
     """Whether a comparison is as claimed; a difference that does not matter is none."""
     return row.decides <= level and not row.untestable and (row.kind == "equal" or not row.inside)
+
+
+def opposed(row: Row, level: float) -> bool:
+    """Whether a comparison is shown to lie on the wrong side."""
+    return row.against <= level and not row.untestable and not row.inside
+
+
+def match_by_match(finding: Finding, alpha: float) -> str:
+    """What became of each comparison of a claim that several things match; empty for other claims and for a single comparison.
+
+    The verdict needs all of them, so that one which cannot be tested hides what the others show.
+
+    Args:
+        finding: at one checkpoint.
+        alpha: the level of the claim.
+    """
+    rows, level = [row for row in finding.rows if row.n], alpha + TINY_P
+    if len(rows) < 2 or any(row.kind != "equal" for row in rows):
+        return ""
+    several = len({called(row) for row in rows}) < len(rows)
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        word = "Not decided"
+        if row.untestable:
+            word = "Not testable"
+        elif passes_alone(row, level):
+            word = "Shown to lie within the margin"
+        elif opposed(row, level):
+            word = "Shown to lie outside the margin"
+        why = f", since {row.untestable.removeprefix('no margin: ')}" if row.untestable else ""
+        found.setdefault((word, why), []).append(row.label if several else called(row))
+    return " ".join(f"{word}: {('; ' if several else ', ').join(names)}{why}." for (word, why), names in found.items())
 
 
 def _without_signal(row: Row, comparison: Comparison, design: Design) -> Row:

@@ -23,9 +23,9 @@ def summary(rows: Sequence[Row], passed: int, unit: str) -> str:
     if len(rows) == 1:
         (row,) = rows
         counted = "lie within the margin" if row.kind == "equal" else "have the claimed sign"
-        values = f"{number(row.left)} against {number(row.right)}, difference {interval(row)}"
+        values = f"{number(row.left)} against {number(row.right)}, mean difference {number(row.left - row.right, True)}"
         tests = f"p = {p_value(row.p)} (Wilcoxon), {p_value(row.p_corrected)} (corrected t)"
-        return f"{row.label}: {values}; {row.agreeing} of {row.n} {unit} {counted}, {tests}."
+        return f"{row.label}: {values}, Hodges-Lehmann {interval(row)}; {row.agreeing} of {row.n} {unit} {counted}, {tests}."
     if all(row.kind == "equal" for row in rows):
         return f"{passed} of {len(rows)} comparisons are shown to lie within their margin: {spans(rows)}."
     differences = [row for row in rows if row.kind != "equal"]
@@ -41,7 +41,7 @@ def called(row: Row) -> str:
 
 
 def interval(row: Row) -> str:
-    """The estimate and its exact interval."""
+    """The Hodges-Lehmann estimate and its exact interval: not the difference of the two means that stand before it."""
     return f"{number(row.estimate, True)} [{number(row.low, True)}, {number(row.high, True)}]"
 
 

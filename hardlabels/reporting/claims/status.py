@@ -49,6 +49,15 @@ def status_word(status: Status, *, carried: bool) -> str:
     return CARRIED.get(status, WORDS[status]) if carried else WORDS[status]
 
 
+def at_both_epochs(word: str, selected: int, last: int) -> str:
+    """How many verdicts have a word at the selected epoch and at the last one.
+
+    >>> at_both_epochs("undecided", 2, 2), at_both_epochs("supported", 1, 0)
+    ('2 undecided', 'supported: 1 selected, 0 last')
+    """
+    return f"{selected} {word}" if selected == last else f"{word}: {selected} selected, {last} last"
+
+
 def legend() -> str:
     """All signs and their words, for the foot of a table.
 

@@ -1,20 +1,33 @@
 """The errors where a study has no finished runs, and where its data set or recipe is not known."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
 from hardlabels.configuration import CONF
 from hardlabels.errors import InputError
 from hardlabels.runs.archive import archives, recipe_of
+from hardlabels.runs.cell import Cell
+from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.spelling import read_recipe
-from hardlabels.runs.studies.commands import TRAIN, Commands
+from hardlabels.runs.studies.commands import TRAIN, Commands, command_about, which_runs
 from hardlabels.runs.studies.repeat import TO_FILL_IN
 from hardlabels.runs.studies.study import Study
 
+MOST = 4
+"""Groups of runs that an error names."""
 
-def no_finished_run(study: Study, places: Sequence[str | Path]) -> InputError:
-    """The error where a study has no finished run. It names the places searched, other runs of its data, and the first command.
+
+def no_finished_run(study: Study, places: Sequence[str | Path], command: str | None = None) -> InputError:
+    """The error where a study has no finished run: the places searched, which runs there are instead, and the first command.
+
+    Args:
+        study: without finished runs.
+        places: folders of runs, the user's own first. What ran there is named whatever its data; elsewhere, where the data are
+            those of the study.
+        command: what the user wanted of the study's runs, such as ``python -m hardlabels.report``: it is spelt for the runs
+            that are there. None: a command that takes more than a study.
 
     >>> from hardlabels.runs.studies.study import Block
     >>> block = Block({"data": ["popquorn"], "recipe": ["paper"], "method": ["sls"], "K": [5], "seed": [0]})
@@ -24,9 +37,16 @@ def no_finished_run(study: Study, places: Sequence[str | Path]) -> InputError:
     cells = study.cells()
     outputs = [] if str(places[0]) == "outputs" else [f"outputs={places[0]}"]
     first = Commands(study.name, outputs, places).train(cells)[0]
-    there = [f"{data} with recipe {recipe}" for data, recipe in _there(places) if data == cells[0].data]
-    instead = f" (there are runs of {'; '.join(there)})" if there else ""
-    return InputError(f"no finished run of study {study.name!r} in {', '.join(map(str, places))}{instead}; first: {first}")
+    lines = [f"no finished run of study {study.name!r} in {', '.join(map(str, places))}"]
+    groups = _finished(places[:1]) | {key: found for key, found in _finished(places).items() if key[0] == cells[0].data}
+    for (data, recipe), found in sorted(groups.items(), key=lambda entry: (entry[0][0] != cells[0].data, -len(entry[1])))[:MOST]:
+        runs = f"{len(found)} finished run{'s' * (len(found) > 1)}"
+        line = f"there {'are' if len(found) > 1 else 'is'} {runs} of {data} with recipe {recipe}: {which_runs(found)}"
+        lines.append(line if command is None else f"{line}; for these: {command_about(command, study.name, found, outputs)}")
+    packed = [f"{data} with recipe {recipe}" for data, recipe in _there(places) if data == cells[0].data]
+    if rest := [name for name in packed if not any(f"of {name}:" in line for line in lines)]:
+        lines.append(f"there are runs, unfinished or in an archive, of {'; '.join(rest)}")
+    return InputError(f"{lines[0]}; first: {first}" if len(lines) == 1 else "\n".join([*lines, f"first: {first}"]))
 
 
 def refuse_unknown(study: Study, places: Sequence[str | Path]) -> None:
@@ -49,6 +69,17 @@ def refuse_unknown(study: Study, places: Sequence[str | Path]) -> None:
                 f"study {study.name!r}: {group} {name!r} is not known. {guess}"
                 f"It is none of {', '.join(sorted(known))}, and no run in {looked} has it{own}"
             )
+
+
+def _finished(places: Sequence[str | Path]) -> dict[tuple[str, str], list[Cell]]:
+    """Data set and recipe (with its tag) to the finished runs that have a folder of their own."""
+    found: dict[tuple[str, str], list[Cell]] = {}
+    for folder in sorted(folder for place in places for folder in Path(place).glob("[!.]*/*/*/K=*/seed=*")):
+        with suppress(InputError):  # a folder that only looks like one of ours
+            cell = Cell.from_folder(folder)
+            if RunDirectory(folder).is_done():
+                found.setdefault((cell.data, cell.tagged_recipe), []).append(cell)
+    return found
 
 
 def _there(places: Sequence[str | Path]) -> list[tuple[str, str]]:

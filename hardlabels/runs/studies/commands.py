@@ -78,11 +78,47 @@ def choosing(study: str, data: str, recipe: str) -> list[str]:
     >>> choosing("main", "cifar10h", "paper"), choosing("main", "mine", "pocket,tag=wide")
     ([], ['study.data=mine', 'study.recipe=pocket', 'study.tag=wide'])
     """
-    path = CONF / "study" / f"{study}.yaml"
-    usual: Any = OmegaConf.to_container(OmegaConf.load(path), resolve=False) if path.is_file() else {}
+    usual = _study_file(study)
     name, tag = read_recipe(recipe)
     wanted = {"data": data, "recipe": name, "tag": tag}
     return [f"study.{key}={value}" for key, value in wanted.items() if usual and value and value not in _own(usual, key)]
+
+
+def command_about(command: str, study: str, cells: Iterable[Cell], words: Sequence[str] = ()) -> str:
+    """A command on a study, spelt so that it is about these cells: of one data set with one recipe, whatever the study's grid is.
+
+    Args:
+        command: such as ``python -m hardlabels.report``.
+        study: name of a study. Another one is named where its data are part of its grid, or its outcomes were written down
+            beforehand, which other cells cannot have.
+        cells: at least one.
+        words: further overrides.
+
+    >>> cells = [Cell("synthetic", "smoke", "sls", 5, seed) for seed in range(3)] + [Cell("synthetic", "smoke", "soft", None, 0)]
+    >>> print(command_about("python -m hardlabels.report", "main", cells))  # doctest: +NORMALIZE_WHITESPACE
+    python -m hardlabels.report study=main study.data=synthetic study.recipe=smoke
+    'study.grid=[{method: [sls], K: [5], seed: "range(3)"}, {method: [soft], K: [null], seed: [0]}]'
+    """
+    cells = list(cells)
+    fits = {"data", "recipe", "tag"} <= (usual := _study_file(study)).keys() and "primary" not in usual
+    name = study if fits else "main"
+    grid = f"study.grid=[{', '.join(_entry(axes) for _, axes in _products(cells))}]"
+    chosen = choosing(name, cells[0].data, cells[0].tagged_recipe)
+    return " ".join([command, *map(quoted, [f"study={name}", *chosen, grid, *words])])
+
+
+def _entry(axes: dict[str, list[Any]]) -> str:
+    """An entry of a grid as an override has it; Hydra would read a bare range(3) as a sweep of its own."""
+    words = (word.partition("=") for word in Block(axes).overrides())
+    values = (f'{axis}: "{value}"' if value.startswith("range(") else f"{axis}: [{value}]" for axis, _, value in words)
+    return f"{{{', '.join(values)}}}"
+
+
+def _study_file(name: str) -> dict[str, Any]:
+    """What the file of a study says; empty where there is none."""
+    path = CONF / "study" / f"{name}.yaml"
+    found: Any = OmegaConf.to_container(OmegaConf.load(path), resolve=False) if path.is_file() else {}
+    return dict(found)
 
 
 def which_runs(cells: Iterable[Cell]) -> str:

@@ -1,0 +1,23 @@
+"""What is said about the least soft NLL, from many votes per item to none."""
+
+import numpy as np
+
+from hardlabels.reporting.limit import few_votes_matter, limit_sentences
+from hardlabels.statistics import Limit, limit_of
+from hardlabels.votes import Votes
+
+
+def test_few_votes_are_named_and_many_are_not():
+    rng, items = np.random.default_rng(0), [np.arange(300)]
+    truth = rng.dirichlet([1, 1, 1], 300)
+    few, many = (limit_of(Votes.from_counts(rng.multinomial(m, truth)), items) for m in (4, 2000))
+    assert "none can come near: with about 4 votes per item that is too low by about 0." in limit_sentences(few)
+    assert not few_votes_matter(many)
+    assert limit_sentences(many) == f"No prediction can go below {many.floor:.3f} nat, the entropy of these votes."
+
+
+def test_what_is_not_known_is_not_said():
+    assert "nobody can tell" in limit_sentences(limit_of(Votes.from_counts(np.eye(3, dtype=int)), [np.arange(3)]))
+    known = limit_of(Votes.from_probabilities(np.array([[0.5, 0.5]])), [np.arange(1)])
+    for limit in (known, Limit(known.floor)):  # probabilities; votes that are not on this machine
+        assert limit_sentences(limit) == "No prediction can go below 0.693 nat, the entropy of these votes."
