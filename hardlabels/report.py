@@ -56,12 +56,12 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         raise no_finished_run(study, places, REPORT)
     rules = read_rules(cfg)
     primary = Primary.from_config(cfg.study)
-    chosen = tuple(word for word in words or [] if word.lstrip("+").startswith(CHOSEN_BY))
     folder = Path(cfg.folder) if cfg.folder else places[0] / "studies" / study.name / _report_name(cfg.study)
     records = read_records(places, study)
     if not records.folders:
         broken = "".join(f"\n{path}: {printable(reason)}" for path, reason in records.unfinished[:MOST_NAMED])
         raise InputError(f"{no_finished_run(study, places, REPORT)}{broken}")
+    chosen = _choosing_words(words or [], places[0], records)
     _clear(folder)
     found = {key: _of_one_data_set(design, chosen) for key, design in designs(records, study.cells()).items()}
     wanted = choose(cfg.tables, cfg.figures)
@@ -101,6 +101,18 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         views = {key: cfg.logger[key] for key in ("project", "mode", "entity", "group")}
         log_report(folder, study.name, **views)
     return folder / "index.html"
+
+
+def _choosing_words(words: list[str], outputs: Path, records: Records) -> tuple[str, ...]:
+    """The overrides that chose the runs, for the commands that tables name.
+
+    A folder of runs that holds none of this study chose nothing. Reports of committed records are made with such a folder, and
+    tables that are committed in turn would name a place of somebody's machine.
+    """
+    chosen = tuple(word for word in words if word.lstrip("+").startswith(CHOSEN_BY))
+    runs = [*records.folders.values(), *(path for path, _ in records.unfinished)]
+    used = any(path.is_relative_to(outputs) for path in runs)
+    return chosen if used else tuple(word for word in chosen if not word.lstrip("+").startswith("outputs="))
 
 
 def with_numbers(verdict: dict[str, Any]) -> dict[str, Any]:
