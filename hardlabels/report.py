@@ -24,7 +24,7 @@ from hardlabels.reporting.parallel import side_by_side
 from hardlabels.reporting.primary import analyse, too_few, whole_seeds, whole_seeds_only
 from hardlabels.reporting.primary_plan import Primary
 from hardlabels.reporting.primary_table import write_primary
-from hardlabels.reporting.provenance import describe_report, describe_runs
+from hardlabels.reporting.provenance import describe_again, describe_report, describe_runs
 from hardlabels.reporting.verdict_lines import verdict_lines
 from hardlabels.reporting.verdicts_by_data import matrix_lines, verdict_matrix, write_matrix
 from hardlabels.runs.cell import Cell
@@ -57,7 +57,7 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     rules = read_rules(cfg)
     primary = Primary.from_config(cfg.study)
     folder = Path(cfg.folder) if cfg.folder else places[0] / "studies" / study.name / _report_name(cfg.study)
-    records = read_records(places, study)
+    records = read_records(places, study, [Path(place) for place in cfg.probed or ()])
     if not records.folders:
         broken = "".join(f"\n{path}: {printable(reason)}" for path, reason in records.unfinished[:MOST_NAMED])
         raise InputError(f"{no_finished_run(study, places, REPORT)}{broken}")
@@ -80,7 +80,7 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     if not several:
         problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
     command = " ".join([REPORT, *map(quoted, words if words is not None else [f"study={study.name}"])])
-    runs, own = describe_runs(records.folders.values()), describe_report(command)
+    runs, own = [*describe_runs(records.folders.values()), *describe_again(records)], describe_report(command)
     page = Page(study.title, study.name, parts, rules, tuple(runs), tuple(own), tuple(problems), overview)
     verdicts = [
         {"data": part.data, "recipe": part.recipe, **with_numbers(verdict.plain())} for part in parts for verdict in part.verdicts
@@ -238,6 +238,8 @@ def _of_one_data_set(design: Design, words: tuple[str, ...]) -> Design:
         records.places,
         words,
         records.checkpoint,
+        records.again,
+        records.probed,
     )
     return replace(design, records=kept)
 
@@ -271,7 +273,7 @@ def _clear(folder: Path) -> None:
 def main() -> None:
     """The command: exit code 2 for bad input."""
     try:
-        report(compose_command("report", sys.argv[1:], lists=("places", "tables", "figures")), sys.argv[1:])
+        report(compose_command("report", sys.argv[1:], lists=("places", "probed", "tables", "figures")), sys.argv[1:])
     except MISTAKES as error:
         refuse(error)
 

@@ -96,6 +96,7 @@ def mean_heights(numbers: Barrier) -> list[str]:
 def barrier(records: Records) -> Figure:
     """The figure."""
     sheet, numbers = Sheet(records, "main", seeds=10), prepare_barrier(records)
+    sheet.uses(PROBE)
     if sheet.empty:
         sheet.entry("soft_nll", "sls")
         sheet.entry("soft_nll", "soft")

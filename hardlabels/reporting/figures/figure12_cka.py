@@ -35,6 +35,7 @@ def draw_cka(numbers: pd.DataFrame) -> Canvas:
 def cka(records: Records) -> Figure:
     """The figure."""
     sheet, numbers = Sheet(records, "main", seeds=10), prepare_cka(records)
+    sheet.uses(PROBE)
     if sheet.empty:
         sheet.entry("soft_nll", "sls")
         sheet.entry("soft_nll", "soft")

@@ -73,6 +73,7 @@ def draw_gradient_variance(numbers: GradientVariance) -> Canvas:
 def gradient_variance(records: Records) -> Figure:
     """The figure."""
     sheet, numbers = Sheet(records, "main", seeds=10), prepare_gradient_variance(records)
+    sheet.uses(PROBE)
     if sheet.empty:
         sheet.entry("soft_nll", "sls")
     found = numbers.spearman["value"]

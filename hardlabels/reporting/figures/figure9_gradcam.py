@@ -72,6 +72,7 @@ def draw_gradcam(numbers: GradCam) -> Canvas:
 def gradcam(records: Records) -> Figure:
     """The figure."""
     sheet, numbers = Sheet(records, "main", seeds=10), prepare_gradcam(records)
+    sheet.uses(PROBE)
     if sheet.empty:
         sheet.entry("soft_nll", "sls")
         sheet.entry("soft_nll", "soft")
