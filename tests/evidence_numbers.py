@@ -11,18 +11,14 @@ import numpy as np
 from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.statistics.power import Criterion, smallest_effect
 from hardlabels.statistics.resampled import resampled_test
-from hardlabels.statistics.signed_rank import exact_p
 from tests import image_numbers, quarter_numbers
 from tests.numbers import ONES, Statement, says
+from tests.quarter_numbers import DETECTORS, RATIO, both_p
 from tests.registered_numbers import Registered
-
-RATIO = 2000 / 7000
-"""Evaluation images per training image: what the corrected t-test allows for."""
 
 CRITERION = Criterion(RATIO)
 EPOCHS = ("best", "last")
 HARD = ("sls", "multipass")
-DETECTORS = ("energy", "msp", "odin", "entropy", "logit_margin", "knn")
 NOT_RUN: dict[str, dict[str, dict[str, float]]] = {"best": {"full": {}}}
 METRICS = {
     "hard_acc": "accuracy",
@@ -30,11 +26,6 @@ METRICS = {
     "ece_eqmass": "ECE against the majority label",
     "ece_votes": "ECE against vote shares",
 }
-
-
-def both_p(differences: np.ndarray) -> tuple[float, float]:
-    """Of the exact Wilcoxon test and of the corrected t-test, two-sided."""
-    return exact_p(differences), resampled_test(differences, ratio=RATIO).p
 
 
 def cell(differences: np.ndarray) -> str:

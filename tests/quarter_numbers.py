@@ -8,6 +8,7 @@ import io
 import json
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy.stats import t as student
 
 from hardlabels.runs.archive import read_members
 from hardlabels.statistics.resampled import resampled_test
+from hardlabels.statistics.signed_rank import exact_p
 from tests.numbers import ONES, Statement, says
 from tests.registered_numbers import ROOT, Key, Registered, primary_lines, read_files
 
@@ -64,6 +66,9 @@ def primary_rows(folder: Path) -> list[dict[str, str]]:
     """The primary outcomes for machines."""
     return list(csv.DictReader(io.StringIO((folder / "primary.csv").read_text())))
 
+
+RATIO = 2000 / 7000
+"""Evaluation images per training image: what the corrected t-test allows for."""
 
 PLANNED = 131
 """Runs."""
@@ -141,13 +146,27 @@ def curves(method: str, k: str, column: str = "evaluate/soft_nll") -> np.ndarray
 
 
 def selected(method: str, k: str) -> float:
-    """The median epoch that its runs selected."""
-    return float(np.median([STUDY.results[RECIPE, method, k, seed]["best"]["epoch"] for seed in STUDY.whole(RECIPE)]))
+    """The median epoch that its runs selected, counted from 1."""
+    return float(np.median([STUDY.results[RECIPE, method, k, seed]["best"]["epoch"] for seed in STUDY.whole(RECIPE)])) + 1
 
 
 def window(method: str, k: str, first: int, behind: int) -> np.ndarray:
     """(seeds,) mean difference to soft labels over the epochs first .. behind - 1."""
     return (curves(method, k) - curves("soft", k))[:, first:behind].mean(1)
+
+
+def vote_calibration(method: str, k: str, at: str) -> np.ndarray:
+    """(seeds,) ECE against vote shares minus that of soft labels, of the seeds that have it."""
+    runs = {
+        seed: [STUDY.results[RECIPE, one, k, seed]["best"]["full"] for one in (method, "soft")] for seed in STUDY.whole(RECIPE)
+    }
+    seeds = [seed for seed, pair in runs.items() if all("ece_votes" in scores for scores in pair)]
+    return STUDY.gaps(RECIPE, method, k, "ece_votes", at, seeds)
+
+
+def both_p(differences: np.ndarray) -> tuple[float, float]:
+    """Of the exact Wilcoxon test and of the corrected t-test, two-sided."""
+    return exact_p(differences), resampled_test(differences, ratio=RATIO).p
 
 
 # ---- probes: the seeds whose checkpoints were there ----
@@ -166,6 +185,15 @@ def curvature_table() -> list[str]:
 def auroc_table() -> list[str]:
     """Outlier detection."""
     return STUDY.auroc_table(RECIPE)
+
+
+DETECTORS = ("energy", "msp", "odin", "entropy", "logit_margin", "knn")
+
+
+def detector_gaps(outliers: str, detector: str, method: str, k: str, at: str) -> np.ndarray:
+    """(seeds,) AUROC minus that of soft labels of the same seed."""
+    mine, soft = (probe_values("ood", at, f"{outliers}/{detector}/auroc", one, k) for one in (method, "soft"))
+    return mine - soft
 
 
 def pair_mean(probe: str, at: str, quantity: str, a: str, b: str, k: str, same_seed: bool = False) -> float:
@@ -196,9 +224,8 @@ def statements() -> Iterator[Statement]:
     yield says("differences from {:.2f} to {:.2f} nat on", seen[0], seen[-1])
     published = {method: PAPER["table1_sparse_soft_nll"][method]["nll"][0] for method in ("soft", *HARD)}
     yield says("({:.3f} and {:.3f} at K = 5)", *(published["soft"] - published[method] for method in HARD))
-    ratio = 2000 / 7000
     shorter = student.ppf(0.95, np.inf) / student.ppf(0.95, len(DECIDED) - 1)  # a 90 % interval with endless seeds
-    yield says("still be {:.0f} % as wide", 100 * shorter * np.sqrt(ratio / (ratio + 1 / len(DECIDED))))
+    yield says("still be {:.0f} % as wide", 100 * shorter * np.sqrt(RATIO / (RATIO + 1 / len(DECIDED))))
     yield says("Intervals are the {} % intervals", 90)
     yield says("difference | {} % interval", 90)
     yield says("Tests are at {} after Holm, so an interval may leave out {}", 0.05, 0)
@@ -219,14 +246,18 @@ def statements() -> Iterator[Statement]:
     for k, text in (("5", "K = 5"), ("all", "all votes")):
         early, late = ([window(method, k, *span).mean() for method in HARD] for span in ((10, 30), (80, 100)))
         yield says(f"{text}: {{:+.3f}} and {{:+.3f}} early, {{:+.3f}} and {{:+.3f}} late", *early, *late)
-    yield says("epochs {} to {} (early) and {} to {} (late)", 10, 29, 80, 99)
+    yield says("epochs {} to {} (early) and {} to {} (late)", 10 + 1, 30, 80 + 1, 100)
+    yield says("Epochs are counted from {}", 1)
+    yield says("The axis counts epochs from {}", 0)
     windows = [window(m, k, *span) for m in HARD for k in ("5", "all") for span in ((10, 30), (80, 100))]
-    differing = [gaps for gaps in windows if resampled_test(gaps, ratio=ratio).p <= 0.05]
+    differing = [gaps for gaps in windows if resampled_test(gaps, ratio=RATIO).p <= 0.05]
     assert len(differing) == 1
     assert differing[0].mean() == window("multipass", "all", 80, 100).mean()
     yield says("of these {} means differs from {} at {}", spelt(len(windows)), 0, 0.05)
     ends = [curves(*cell, "train/loss")[:, -1].mean() for cell in (("soft", "all"), ("soft", "5"), ("sls", "5"))]
     yield says("of soft labels with all votes ends at {:.2f}", ends[0])
+    assert 1.5 < ends[0] / np.mean(annotator_entropies()) < 2.5
+    yield says("trained for {} epochs (the training loss ends at about {} the entropy", curves("soft", "all").shape[1], "twice")
     yield says("which no network can go below, is {:.2f}", np.mean(annotator_entropies()))
     yield says("With K = 5 it ends at {:.2f}, and at {:.2f} for SLS", *ends[1:])
     few, full = ([STUDY.values(RECIPE, "soft", k, at=at).mean() for at in CHECKPOINTS] for k in ("5", "all"))
@@ -259,8 +290,15 @@ def statements() -> Iterator[Statement]:
     yield says("ECE is {:.3f} with soft labels, {:.3f} with SLS and {:.3f} with multipass", *ece)
     last = [int((STUDY.gaps(RECIPE, method, "all", "ece_votes", "last") < 0).sum()) for method in HARD]
     yield says("(at the last epoch in {} and {} of {} seeds)", *last, n)
+    against_votes = {cell: vote_calibration(*cell) for cell in product(HARD, ("5", "all"), CHECKPOINTS)}
+    shown = {cell: both_p(gaps) for cell, gaps in against_votes.items() if max(both_p(gaps)) < 0.05}
+    assert list(shown) == [("sls", "all", "last")]
+    yield says("are compared with soft labels {} times", spelt(len(against_votes)))
+    yield says("One comparison has p below {} in both tests", 0.05)
+    yield says("at the last epoch ({:.4f} and {:.4f})", *shown["sls", "all", "last"])
+    yield says("one of {} comparisons against the votes", spelt(len(against_votes)))
     majority = [STUDY.values(RECIPE, method, "all", "ece_eqmass", "last").mean() for method in ("majority", "soft")]
-    yield says("Majority labels have {:.3f} at the last epoch, soft labels {:.3f}", *majority)
+    yield says("Majority labels have an ECE of {:.3f} at the last epoch, soft labels of {:.3f}", *majority)
     apart = [abs(STUDY.gaps(RECIPE, m, k, "ent_corr", at).mean()) for m in HARD for k in ("5", "all") for at in CHECKPOINTS]
     yield says("differs by at most {:.3f}", np.ceil(1000 * max(apart)) / 1000)
 
@@ -278,7 +316,18 @@ def others_statements() -> Iterator[Statement]:
     yield says("every one of the {} seeds", spelt(len(OTHERS)))
     yield says("in every one of {} seeds", spelt(len(OTHERS)))
     yield says("than soft labels ({} seeds)", spelt(len(OTHERS)))
-    yield says("than all deliveries here** ({} seeds)", spelt(len(OTHERS)))
+    yield says("in soft NLL and accuracy** ({} seeds)", spelt(len(OTHERS)))
+    delivered = [(method, k) for method in ("soft", *HARD) for k in ("5", "all")]
+    delivered += [("stratified_sls", "5"), ("deterministic_control", "5")]
+    for at, (metric, sign) in product(CHECKPOINTS, (("soft_nll", 1), ("hard_acc", -1))):
+        mixed, *others = (
+            sign * STUDY.values(RECIPE, *cell, metric, at, OTHERS).mean() for cell in (("mixup", "all"), *delivered)
+        )
+        assert mixed < min(others)
+    follows = [
+        STUDY.values(RECIPE, method, "all", "ent_corr", at, OTHERS).mean() for method in ("mixup", "sls") for at in CHECKPOINTS
+    ]
+    yield says("on the same seeds ({:.3f} and {:.3f} against {:.3f} and {:.3f})", *follows)
     yield says("held for {} of the training", "half")
     yield says("teach nothing: accuracy {:.3f}", STUDY.values(RECIPE, "shuffled_sls", "all", "hard_acc", seeds=OTHERS).mean())
     order = [
@@ -298,7 +347,13 @@ def others_statements() -> Iterator[Statement]:
 
 def probe_statements() -> Iterator[Statement]:
     """The prose about the probes."""
-    yield says("[all {}]", "six")
+    detected = {cell: detector_gaps(*cell) for cell in product(("svhn", "cifar100"), DETECTORS, HARD, ("5", "all"), CHECKPOINTS)}
+    assert not any(max(both_p(gaps)) <= 0.05 for gaps in detected.values())
+    yield says("afterwards, from [{}]", spelt(len(DETECTORS)))
+    yield says("none by any of the {} is shown", spelt(len(DETECTORS)))
+    farthest = max(detected, key=lambda cell: abs(detected[cell].mean()))
+    assert farthest[:2] == ("svhn", "knn")
+    yield says("to soft labels are at most {:.3f} (KNN on SVHN)", np.ceil(1000 * abs(detected[farthest].mean())) / 1000)
     seeds, curved = (sorted({key[3] for key in STUDY.probed(probe, "last")}) for probe in ("ood", "hessian"))
     yield says("run on {} seeds ({} to {})", spelt(len(seeds)), seeds[0], seeds[-1])
     yield says("the Hessian on {} of them ({} to {})", spelt(len(curved)), curved[0], curved[-1])
@@ -307,13 +362,19 @@ def probe_statements() -> Iterator[Statement]:
     yield says("the loss rises by {:.2f} nat", line[0])
     yield says("the paper has {}", FIGURES["fig11_loss_barrier"]["mean_barrier_sls_soft"])
     yield says("re-estimated on the way, {:.2f} are left", line[1])
-    controls = [pair_mean("barrier", "last", reestimated, method, method, "all") for method in ("sls", "soft")]
-    yield says("it is {:.2f} (SLS) and {:.2f} (soft labels)", *controls)
-    assert line[1] < min(controls)
+    controls = [
+        [pair_mean("barrier", "last", bn, one, one, "all") for one in ("sls", "soft")] for bn in (interpolated, reestimated)
+    ]
+    text = "it is {:.2f} (SLS) and {:.2f} (soft labels) with interpolated statistics, {:.2f} and {:.2f} with re-estimated ones"
+    yield says(text, *controls[0], *controls[1])
+    assert line[0] > max(controls[0])
+    assert line[1] < min(controls[1])
     few = [STUDY.pair_values(RECIPE, "barrier", "last", name, "sls", "soft", "5", True) for name in (interpolated, reestimated)]
     assert {len(values) for values in few} == {2}
     yield says("on the two seeds {} and {}, the line", 20, 21)
-    yield says("between SLS and soft labels rises by {:.2f} and {:.2f}", *(values.mean() for values in few))
+    yield says(
+        "between SLS and soft labels rises by {:.2f} (interpolated) and {:.2f} (re-estimated)", *(values.mean() for values in few)
+    )
     alike = [pair_mean("cka", "last", "full/cka", method, method, "all") for method in (*HARD, "soft")]
     yield says("is {:.3f} under SLS, {:.3f} under multipass and {:.3f} under soft labels", *alike)
     maps = {k: [pair_mean("gradcam", "last", "full/correlation", m, m, k) for m in (*HARD, "soft")] for k in ("all", "5")}
