@@ -1,6 +1,7 @@
 """JSON lines of votes: the same rows as parquet and csv, and what could mean two things."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -133,3 +134,11 @@ def test_what_could_mean_two_things_is_one_line(tmp_path, capsys, case):
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_many_lists_are_read_a_few_times_not_once_per_line(tmp_path, monkeypatch):
+    path = write(tmp_path / "v.jsonl", [{"id": number, "labels": ["x", "y"]} for number in range(50)])
+    opened, read_text = [], Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda self, **how: opened.append(self) or read_text(self, **how))
+    assert len(read(path).items) == 50
+    assert len(opened) < 10

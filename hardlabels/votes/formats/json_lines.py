@@ -5,6 +5,7 @@ The first two are read as the same rows of a parquet file are. Counts are an obj
 """
 
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,6 +20,7 @@ from hardlabels.votes.formats.named import NamedVotes, Options, check_ids, order
 from hardlabels.votes.formats.text_tables import header_names
 from hardlabels.votes.formats.typed_tables import TypedTable, list_columns, read_typed, singular
 from hardlabels.votes.names import check_spellings
+from hardlabels.votes.numeric_tables import RowName, row_number
 
 ROWS = 1 << 14  # at a time
 LOOKED_AT = 1000  # lines that show of what shape all are
@@ -69,7 +71,9 @@ def read(path: Path, options: Options) -> NamedVotes:
     """Votes one per line, or in lists."""
     lists: set[str] = set()
     names: dict[str, None] = {}
-    for _, entry in _entries(path):
+    numbers = array("q")
+    for number, entry in _entries(path):
+        numbers.append(number)
         names.update(dict.fromkeys(entry))
         lists.update(name for name, value in entry.items() if isinstance(value, list))
 
@@ -78,7 +82,7 @@ def read(path: Path, options: Options) -> NamedVotes:
         while block := [entry for _, entry in islice(entries, ROWS)]:
             yield [[entry.get(name) for entry in block] for name in wanted]
 
-    return read_typed(_typed(names, lists, path, batches), path, options)
+    return read_typed(_typed(names, lists, path, batches, lambda row: f"line {numbers[row]}"), path, options)
 
 
 def read_counts(path: Path, options: Options) -> tuple[np.ndarray, list[str] | None, list[str], bool, str]:
@@ -128,13 +132,13 @@ def name_line(path: Path, row: int) -> str:
 def _table(entries: Sequence[dict[str, Any]], path: Path) -> TypedTable:
     """The columns of some lines."""
     lists = {name for entry in entries for name, value in entry.items() if isinstance(value, list)}
-    return _typed(dict.fromkeys(name for entry in entries for name in entry), lists, path, lambda _: iter(()))
+    return _typed(dict.fromkeys(name for entry in entries for name in entry), lists, path, lambda _: iter(()), row_number)
 
 
-def _typed(names: dict[str, None], lists: set[str], path: Path, batches: Any) -> TypedTable:
+def _typed(names: dict[str, None], lists: set[str], path: Path, batches: Any, row_name: RowName) -> TypedTable:
     header = header_names([*names], path, "field")
     places = frozenset(place for place, name in enumerate(header) if name in lists)
-    return TypedTable(header, places, {}, batches, lambda row: name_line(path, row))
+    return TypedTable(header, places, {}, batches, row_name)
 
 
 def _is_number(value: Any) -> bool:

@@ -26,7 +26,7 @@ class TypedTable:
         lists: the places of those that hold lists.
         classes: of the columns whose classes are known, by name.
         batches: its rows, many at a time: given places of columns, a list of values for each.
-        row_name: what messages call a row.
+        row_name: what messages call a row. It is asked for in every row, so it must not read the file again.
     """
 
     names: list[str]
