@@ -121,6 +121,7 @@ REFUSED = {
     "a total": ([{"id": 1, "x": 1, "y": 2, "total": 3}, {"id": 2, "x": 1, "y": 0, "total": 1}], "the sum of the others"),
     "two spellings": ([{"id": 1, "counts": {"Cat": 1}}, {"id": 2, "counts": {"cat": 1}}], "'Cat' and 'cat' may be one"),
     "one number": ([{"id": 1, "text": "It rains.", "score": 3}], "expected JSON lines with a list of votes per item"),
+    "a field twice": ([{"id": 1, "x": 1, "y": 2}, {"id": 2, "x": 1, " x": 5, "y": 2}], "line 2: expected every field once"),
     "no object": ([{"id": 1, "labels": ["x"]}, ["x"]], "line 2: expected an object"),
 }
 

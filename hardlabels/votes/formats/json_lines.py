@@ -120,8 +120,13 @@ def read_counts(path: Path, options: Options) -> tuple[np.ndarray, list[str] | N
 def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, fields) of every line."""
     for number, line in read_lines(path):
-        entry = need_dict(line, "an object with the votes on an item, or one of them", f"{path}, line {number}")
-        yield number, {name.strip(): value for name, value in entry.items()}
+        where = f"{path}, line {number}"
+        fields: dict[str, Any] = {}
+        for name, value in need_dict(line, "an object with the votes on an item, or one of them", where).items():
+            if (bare := name.strip()) in fields:
+                raise InputError(f"{where}: expected every field once, spaces around its name aside; {bare!r:.60} comes twice")
+            fields[bare] = value
+        yield number, fields
 
 
 def name_line(path: Path, row: int) -> str:
