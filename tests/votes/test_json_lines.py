@@ -122,6 +122,8 @@ REFUSED = {
     "two spellings": ([{"id": 1, "counts": {"Cat": 1}}, {"id": 2, "counts": {"cat": 1}}], "'Cat' and 'cat' may be one"),
     "one number": ([{"id": 1, "text": "It rains.", "score": 3}], "expected JSON lines with a list of votes per item"),
     "a field twice": ([{"id": 1, "x": 1, "y": 2}, {"id": 2, "x": 1, " x": 5, "y": 2}], "line 2: expected every field once"),
+    "a huge number": ([{"id": 1, "x": 1, "y": 10**400}], "expected finite numbers; line 1 is [1, inf]"),
+    "a huge count": ([{"id": 1, "counts": {"x": 1}}, {"id": 2, "counts": {"x": 10**400}}], "line 2 is [inf]"),
     "no object": ([{"id": 1, "labels": ["x"]}, ["x"]], "line 2: expected an object"),
 }
 

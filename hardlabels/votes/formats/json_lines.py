@@ -4,6 +4,7 @@ The first two are read as the same rows of a parquet file are. Counts are an obj
 2}``), or one field per class; :mod:`.matrix` decides whether they are counts or probabilities.
 """
 
+import math
 import re
 from array import array
 from collections.abc import Iterator, Sequence
@@ -109,7 +110,7 @@ def read_counts(path: Path, options: Options) -> tuple[np.ndarray, list[str] | N
     for entry, place in zip(entries, where, strict=True):
         if lacking := [name for name in fields if not _is_number(entry.get(name))]:
             raise InputError(f"{place}: expected a number in {lacking[0]!r:.60}; found {entry.get(lacking[0])!r:.60}")
-    table = np.array([[float(entry[name]) for name in fields] for entry in entries])
+    table = np.array([[_float(entry[name]) for name in fields] for entry in entries])
     unused = ", ".join(name for name in names if name not in (*fields, key))
     return table, ids, fields, False, f"classes = fields with numbers{f'; not used: {unused:.200}' if unused else ''}"
 
@@ -148,6 +149,14 @@ def _typed(names: dict[str, None], lists: set[str], path: Path, batches: Any, ro
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _float(value: float) -> float:
+    """The number; infinity, which is refused with its line, for a whole number of hundreds of digits."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _counted(entries: Sequence[dict[str, Any]], names: Sequence[str], options: Options, path: Path) -> str | None:
@@ -219,5 +228,5 @@ def _of_objects(
     table = np.zeros((len(entries), len(classes)))
     for row, entry in enumerate(entries):
         for label, value in entry[field].items():
-            table[row, column[label]] += value
+            table[row, column[label]] += _float(value)
     return table, [*classes]
