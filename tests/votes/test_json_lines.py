@@ -106,7 +106,7 @@ REFUSED = {
     "two objects": ([{"id": 1, "counts": {"x": 1}, "votes": {"y": 1}}], "'counts' or 'votes'"),
     "two ids": ([{"id": 1, "item": 2, "counts": {"x": 1}}], "'id' or 'item'"),
     "lists and a word": ([{"id": 1, "labels": ["x"]}, {"id": 2, "labels": "y"}], "line 2: expected a list in column 'labels'"),
-    "an empty list": ([{"id": 1, "labels": ["x"]}, {"id": 2, "labels": []}], "line 2: expected at least one vote"),
+    "an empty list": ([{"id": 1, "labels": ["x"]}, {"id": 2, "labels": []}], "none. --clean empty skips items without votes"),
     "a list without an id": ([{"id": 1, "labels": ["x"]}, {"labels": ["x"]}], "line 2: expected an id"),
     "shares in a list": ([{"id": 1, "labels": [0.5, 0.5]}], "line 1: expected single votes in a list; these look like prob"),
     "objects in a list": ([{"id": 1, "labels": [{"who": "a", "label": "x"}]}], "line 1: expected a label as a word or a number"),

@@ -143,7 +143,13 @@ def read_lists(table: TypedTable, columns: Columns, path: Path, options: Options
                     expected = f"a list in column {table.names[places[role]]!r}, as in other rows"
                     raise InputError(f"{where}: expected {expected}; found {value!r:.60}")
             if not labels:
-                raise InputError(f"{where}: expected at least one vote in column {table.names[places['label']]!r}, found none")
+                if "empty" not in options.clean:
+                    expected = f"at least one vote in column {table.names[places['label']]!r}"
+                    hint = f"{options.wording.option('clean', 'empty')} skips items without votes"
+                    raise InputError(f"{where}: expected {expected}, found none. {hint}")
+                ballot.empty += 1
+                row += 1
+                continue
             if people is not None and len(people) != len(labels):
                 raise InputError(f"{where}: expected an annotator for each of {len(labels)} votes, found {len(people)}")
             ballot.item(name)
