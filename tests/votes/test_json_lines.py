@@ -124,6 +124,8 @@ REFUSED = {
     "a field twice": ([{"id": 1, "x": 1, "y": 2}, {"id": 2, "x": 1, " x": 5, "y": 2}], "line 2: expected every field once"),
     "a huge number": ([{"id": 1, "x": 1, "y": 10**400}], "expected finite numbers; line 1 is [1, inf]"),
     "a huge count": ([{"id": 1, "counts": {"x": 1}}, {"id": 2, "counts": {"x": 10**400}}], "line 2 is [inf]"),
+    "an object as id": ([{"id": {"nr": 1}, "labels": ["x"]}], "line 1: expected words or numbers in column 'id'"),
+    "lists as people": ([{"id": 1, "labels": ["x"], "annotators": [["a"]]}], "numbers in column 'annotators'; found ['a']"),
     "no object": ([{"id": 1, "labels": ["x"]}, ["x"]], "line 2: expected an object"),
 }
 

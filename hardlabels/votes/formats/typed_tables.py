@@ -134,6 +134,10 @@ def read_lists(table: TypedTable, columns: Columns, path: Path, options: Options
     for cells in table.batches([*places.values()]):
         for values in zip(*cells, strict=True):
             entry, where = dict(zip(roles, values, strict=True)), f"{path}, {table.row_name(row)}"
+            for role, inner in (("task", [entry.get("task")]), ("worker", entry.get("worker"))):
+                if isinstance(inner, list) and (several := [one for one in inner if isinstance(one, list | dict)]):
+                    expected = f"words or numbers in column {table.names[places[role]]!r}"
+                    raise InputError(f"{where}: expected {expected}; found {several[0]!r:.60}")
             name = str(row) if "task" not in entry else "" if entry["task"] is None else str(entry["task"])
             if not name.strip():
                 raise InputError(f"{where}: expected an id in column {table.names[places['task']]!r}, found none")
