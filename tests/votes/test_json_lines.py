@@ -114,6 +114,7 @@ REFUSED = {
     "an object once": ([{"id": 1, "label": "x"}, {"id": 2, "label": ["x", "y"]}], "line 1: expected a list in column 'label'"),
     "words by annotator": ([{"id": 1, "labels": {"Ann": "x"}}], "line 1: expected {class: count} in 'labels'; 'Ann' has 'x'"),
     "numbers by annotator": ([{"id": 1, "labels": {"w1": 0, "w2": 3}}], "'w1', 'w2' read like annotators"),
+    "fields by annotator": ([{"id": 1, "ann1": 1, "ann2": 0}, {"id": 2, "ann1": 1, "ann2": 1}], "'ann1', 'ann2' read like"),
     "no counts": ([{"id": 1, "counts": {"x": 1}}, {"id": 2, "counts": {}}], "line 2: expected an object of counts per class"),
     "half a vote": ([{"id": 1, "counts": {"x": 1, "y": 2}}, {"id": 2, "counts": {"x": 1.5}}], "line 2 is neither counts nor"),
     "an item twice": ([{"id": 1, "counts": {"x": 1}}, {"id": "1", "counts": {"x": 1}}], "line 2: expected every item once, and"),

@@ -107,6 +107,7 @@ def read_counts(path: Path, options: Options) -> tuple[np.ndarray, list[str] | N
     fields = _class_fields(entries, names, options, path)
     if not fields:
         raise InputError(refusal(path, options))
+    _refuse_annotators(fields, "a field for each class, with its count", path, options)
     for entry, place in zip(entries, where, strict=True):
         if lacking := [name for name in fields if not _is_number(entry.get(name))]:
             raise InputError(f"{place}: expected a number in {lacking[0]!r:.60}; found {entry.get(lacking[0])!r:.60}")
@@ -205,6 +206,14 @@ def _ids(entries: Sequence[dict[str, Any]], key: str, where: Sequence[str], path
     return [*seen]
 
 
+def _refuse_annotators(names: Sequence[str], expected: str, path: Path, options: Options) -> None:
+    """Refuse names of annotators where those of classes belong: the number beside each is the class that was chosen, no count."""
+    if options.classes is None and all(map(ANNOTATOR.fullmatch, names)):
+        found = f"{', '.join(map(repr, names)):.100} read like annotators"
+        ways = f"{TWO_LISTS}; {options.wording.option('classes')} says that they are classes"
+        raise InputError(f"{path}: expected {expected}; {found}. {ways}")
+
+
 def _of_objects(
     entries: Sequence[dict[str, Any]], field: str, where: Sequence[str], path: Path, options: Options
 ) -> tuple[np.ndarray, list[str]]:
@@ -216,10 +225,7 @@ def _of_objects(
                 expected = f"{{class: count}} in {field!r:.60}"
                 raise InputError(f"{place}: expected {expected}; {label!r:.60} has {value!r:.60}. {TWO_LISTS}")
     labels = [*dict.fromkeys(label for entry in entries for label in entry[field])]
-    if options.classes is None and all(map(ANNOTATOR.fullmatch, labels)):
-        found = f"{', '.join(map(repr, labels)):.100} read like annotators"
-        ways = f"{TWO_LISTS}; {options.wording.option('classes')} says that they are classes"
-        raise InputError(f"{path}: expected {{class: count}} in {field!r:.60}; {found}. {ways}")
+    _refuse_annotators(labels, f"{{class: count}} in {field!r:.60}", path, options)
     classes, _ = order_classes(labels, str(path), options.classes)
     if options.classes is None:
         check_spellings(classes, str(path), options.wording.option("classes"))
