@@ -240,6 +240,7 @@ def test_weights_that_do_not_fit_are_refused_by_what_differs(saved, tmp_path):
         "head.0.weight and 1 more are unknown": {**state, "head.0.weight": torch.ones(2), "head.0.bias": torch.ones(2)},
         rf"{first} has shape \(2, 2\), expected \(16, 3, 3, 3\)": {**state, first: torch.ones(2, 2)},
         f"must hold finite numbers, and some of {first} are not": {**state, first: state[first] / 0},
+        f"must hold floating point numbers, and {first} holds int8: is it quantised": {**state, first: state[first].char()},
     }
     for expected, content in differing.items():
         torch.save(content, tmp_path / "w.pt")
@@ -261,6 +262,8 @@ def test_a_file_without_readable_weights_says_what_it_holds_and_what_to_save(tmp
     held = {
         "must hold tensors by name, got the keys epoch, net, 7: save": {"epoch": 3, "net": {"a": torch.ones(2)}, 7: 7},
         "must hold tensors by name, got list: save": [torch.ones(2)],
+        "must hold tensors by name, got the keys 1: save": {1: torch.ones(2)},
+        "must hold tensors by name, got the keys a: save": {"a": torch.ones(2, device="meta")},
         r"a whole pickled network or other objects \(torch\.nn\.modules\.\S+\), and no code": torch.nn.Linear(1, 1),
         r"a whole pickled network or other objects \(\S+\.Secret\), and no code": {"state_dict": {}, "args": Secret()},
     }
