@@ -1,5 +1,6 @@
 """Image encoders: each is its package's own network on its own preprocessing, and its features are kept by content."""
 
+import errno
 import importlib.util
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -467,6 +469,21 @@ def test_blocks_that_are_there_are_used_and_damaged_ones_made_again(tmp_path):
     np.testing.assert_array_equal(kept_rows(path, 5, begin, title="t", block=1)[:, 0], np.arange(5))
     assert set(made) == set(range(5)) - before | {damaged}
     assert len(made) == 3
+
+
+def test_a_damaged_file_in_a_cache_that_cannot_be_written_is_no_work_of_another_process(tmp_path, monkeypatch):
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"half")
+
+    def read_only(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    def begin():
+        return lambda start, stop: np.arange(start, stop)[:, None]
+
+    monkeypatch.setattr(Path, "unlink", read_only)
+    monkeypatch.setattr(Path, "open", read_only)
+    np.testing.assert_array_equal(kept_rows(path, 4, begin, title="t", block=2)[:, 0], np.arange(4))
 
 
 VICTIM = """
