@@ -87,7 +87,8 @@ def _saved(path: Path, pa: Any) -> tuple[Any, Any]:
 def _describe(schema: Any, batches: Any, pa: Any, path: Path) -> TypedTable:
     names = header_names(list(schema.names), path, "column")
     kinds = [field.type for field in schema]
-    lists = frozenset(place for place, kind in enumerate(kinds) if pa.types.is_list(kind) or pa.types.is_large_list(kind))
+    are_lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    lists = frozenset(place for place, kind in enumerate(kinds) if any(is_one(kind) for is_one in are_lists))
 
     def values(places: Sequence[int]) -> Iterator[list[list[Any]]]:
         for batch in batches(places):
