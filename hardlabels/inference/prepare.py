@@ -11,7 +11,7 @@ import torch
 
 from hardlabels.errors import InputError
 from hardlabels.learning.augment import normalise
-from hardlabels.learning.encoders.features import one_thread_an_operation
+from hardlabels.learning.encoders.features import BATCH, one_thread_an_operation
 from hardlabels.learning.encoders.images import frozen_encoder
 from hardlabels.learning.encoders.preprocess import as_rgb
 from hardlabels.learning.encoders.sentences import find_encoder, load_encoder, pair_features
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 KINDS = {"images": "images", "vectors": "feature vectors", "texts": "texts"}
 DIMENSIONS = {"images": 3, "vectors": 1, "texts": 1}
-BATCH = 16  # images through an encoder at once, as in training
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Image encoders: each is its package's own network on its own preprocessing, and its features are kept by content."""
 
+import errno
 import importlib.util
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -240,6 +242,7 @@ def test_weights_that_do_not_fit_are_refused_by_what_differs(saved, tmp_path):
         "head.0.weight and 1 more are unknown": {**state, "head.0.weight": torch.ones(2), "head.0.bias": torch.ones(2)},
         rf"{first} has shape \(2, 2\), expected \(16, 3, 3, 3\)": {**state, first: torch.ones(2, 2)},
         f"must hold finite numbers, and some of {first} are not": {**state, first: state[first] / 0},
+        f"must hold floating point numbers, and {first} holds int8: is it quantised": {**state, first: state[first].char()},
     }
     for expected, content in differing.items():
         torch.save(content, tmp_path / "w.pt")
@@ -261,6 +264,8 @@ def test_a_file_without_readable_weights_says_what_it_holds_and_what_to_save(tmp
     held = {
         "must hold tensors by name, got the keys epoch, net, 7: save": {"epoch": 3, "net": {"a": torch.ones(2)}, 7: 7},
         "must hold tensors by name, got list: save": [torch.ones(2)],
+        "must hold tensors by name, got the keys 1: save": {1: torch.ones(2)},
+        "must hold tensors by name, got the keys a: save": {"a": torch.ones(2, device="meta")},
         r"a whole pickled network or other objects \(torch\.nn\.modules\.\S+\), and no code": torch.nn.Linear(1, 1),
         r"a whole pickled network or other objects \(\S+\.Secret\), and no code": {"state_dict": {}, "args": Secret()},
     }
@@ -464,6 +469,21 @@ def test_blocks_that_are_there_are_used_and_damaged_ones_made_again(tmp_path):
     np.testing.assert_array_equal(kept_rows(path, 5, begin, title="t", block=1)[:, 0], np.arange(5))
     assert set(made) == set(range(5)) - before | {damaged}
     assert len(made) == 3
+
+
+def test_a_damaged_file_in_a_cache_that_cannot_be_written_is_no_work_of_another_process(tmp_path, monkeypatch):
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"half")
+
+    def read_only(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    def begin():
+        return lambda start, stop: np.arange(start, stop)[:, None]
+
+    monkeypatch.setattr(Path, "unlink", read_only)
+    monkeypatch.setattr(Path, "open", read_only)
+    np.testing.assert_array_equal(kept_rows(path, 4, begin, title="t", block=2)[:, 0], np.arange(4))
 
 
 VICTIM = """

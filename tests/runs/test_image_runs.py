@@ -82,13 +82,15 @@ def check_predictions(run):
 
 
 def test_a_trained_encoder_is_used_from_its_folder_alone(run, weights):
-    """The checkpoint holds the encoder: the file of the weights it began with may be gone."""
+    """The checkpoint holds the encoder: the file of the weights it began with may be gone, and no other is taken."""
     tuned = run("image_finetune", "recipe.epochs=1")
     images = tuned.source.inputs[tuned.predictions["index"]]
     weights.unlink()
     predicted = Predictor.open(tuned.path)(images)
     np.testing.assert_allclose(predicted, softmax(tuned.predictions["logits"].astype(float), 1), atol=1e-5)
     assert export(open_model(tuned.path), "safetensors", tuned.path / "model.safetensors") < 1e-5
+    with pytest.raises(InputError, match=r"--weights .* is for a frozen image encoder.*best\.ckpt needs no such file"):
+        open_model(tuned.path, weights=weights)
 
 
 def test_the_weights_of_a_frozen_encoder_may_have_moved_but_not_changed(run, weights, place):
