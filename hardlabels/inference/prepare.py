@@ -11,10 +11,11 @@ import torch
 
 from hardlabels.errors import InputError
 from hardlabels.learning.augment import normalise
-from hardlabels.learning.encoders.features import BATCH, one_thread_an_operation
+from hardlabels.learning.encoders.features import BATCH
 from hardlabels.learning.encoders.images import frozen_encoder
 from hardlabels.learning.encoders.preprocess import as_rgb
 from hardlabels.learning.encoders.sentences import find_encoder, load_encoder, pair_features
+from hardlabels.learning.threads import number_of_threads
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -109,7 +110,7 @@ class Preparation:
         network, _ = frozen_encoder(str(self.encoder["name"]), self.encoder.get("weights"))
         device = next(network.parameters()).device
         mean, std = (torch.tensor(values, device=device) for values in (network.form.mean, network.form.std))
-        with torch.inference_mode(), one_thread_an_operation():
+        with torch.inference_mode(), number_of_threads(1):
             batches = [normalise(part.to(device), mean, std) for part in torch.from_numpy(pixels).split(BATCH)]
             return torch.cat([network(batch) for batch in batches]).float().cpu().numpy()
 
