@@ -309,10 +309,11 @@ def test_torchvision_whose_classifier_is_a_convolution(tmp_path):
     torch.testing.assert_close(model.classifier(seen[0]).flatten(1), expected, atol=1e-5, rtol=1e-4)
 
 
-def test_torchvision_without_either_classifier_says_which_models_will_do():
+def test_a_network_of_torchvision_with_neither_classifier_is_refused_with_those_that_will_do(monkeypatch):
     body = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
+    monkeypatch.setattr("torchvision.models.get_model", lambda *_, **settings: body)
     with pytest.raises(InputError, match=r"has neither: torchvision\.models\.list_models\(.*\) are the classifiers that will do"):
-        torchvision_models._without_classifier(body, "other", 8)
+        open_encoder("torchvision/resnet18", pretrained=False)
 
 
 @pytest.mark.parametrize("model", ["googlenet", "inception_v3"])
