@@ -97,6 +97,18 @@ class ImageEncoder(nn.Module):
         return once[-1]
 
 
+def no_weights(name: str, error: Exception) -> InputError:
+    """The error of an encoder whose pretrained weights are not there and cannot be downloaded: one line that names the way out.
+
+    >>> print(no_weights("resnet50", OSError("no network, try later")))
+    model.encoder=resnet50: its pretrained weights cannot be had, model.weights=FILE reads those of a file: no network, try later
+    """
+    reason = " ".join(str(error).split())[:200]
+    return InputError(
+        f"model.encoder={name}: its pretrained weights cannot be had, model.weights=FILE reads those of a file: {reason}"
+    )
+
+
 def read_weights(path: Path) -> dict[str, Tensor]:
     """The weights in a file, by name: tensors only, no code is run. A checkpoint is unwrapped by the names in ``WRAPPERS``.
 
