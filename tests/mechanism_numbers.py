@@ -1,4 +1,4 @@
-"""What the gains of hard delivery hang on, in the studies that were written down beforehand: distance of the votes, passes, epochs."""
+"""What the gains of hard delivery hang on: distance of the votes, passes, epochs. Of studies that were written down first."""
 
 import csv
 import io
@@ -52,10 +52,8 @@ def mean_and_above(values: np.ndarray, digits: int) -> str:
 @cache
 def histories(folder: Path) -> dict[Key, np.ndarray]:
     """Soft NLL of the evaluation images by epoch, of every run."""
-    files = {key: content.decode() for key, content in read_files(folder, "history.csv").items()}
-    return {
-        key: np.array([float(row["evaluate/soft_nll"]) for row in csv.DictReader(io.StringIO(t))]) for key, t in files.items()
-    }
+    files = {key: csv.DictReader(io.StringIO(content.decode())) for key, content in read_files(folder, "history.csv").items()}
+    return {key: np.array([float(row["evaluate/soft_nll"]) for row in rows]) for key, rows in files.items()}
 
 
 def curves(study: Registered, recipe: str, method: str, k: str) -> np.ndarray:
@@ -72,16 +70,10 @@ def by_pass(study: Registered, recipe: str, method: str, k: str, few: int = PASS
 
 def pass_table(study: Registered, recipe: str) -> list[str]:
     """Multipass with five votes minus SLS on all votes, and minus SLS with the same five, by pass."""
-    lines = []
-    for k in ("all", "5"):
-        passes = by_pass(study, recipe, "sls", k)
-        lines.append(
-            "| "
-            + " | ".join([f"`sls`, {'all votes' if k == 'all' else 'K = 5'}", *(mean_and_above(p, 4) for p in passes.T)])
-            + " |"
-        )
-    places = [f"pass {place}" for place in range(1, by_pass(study, recipe, "sls", "5").shape[1] + 1)]
-    return ["| " + " | ".join(["multipass, K = 5, minus", *places]) + " |", *lines]
+    passes = {words: by_pass(study, recipe, "sls", k).T for words, k in (("all votes", "all"), ("K = 5", "5"))}
+    head = ["multipass, K = 5, minus", *(f"pass {place}" for place in range(1, len(passes["K = 5"]) + 1))]
+    rows = [[f"`sls`, {words}", *(mean_and_above(values, 4) for values in found)] for words, found in passes.items()]
+    return ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
 
 
 def first_pass(study: Registered, recipe: str, few: int, margin: float) -> tuple[bool, bool]:

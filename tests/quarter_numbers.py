@@ -327,8 +327,8 @@ def speed_statements() -> Iterator[Statement]:
     yield says("It comes within {} % of its best {:.1f} epochs later than soft labels on average", 5, near)
     yield says("In the paper it is {} epochs earlier, a lead", published[0])
     yield says("near its best {} epochs before soft labels, and is at its best {} epochs before them", *published)
-    text = "within {} % of its best soft NLL (on the selection images) {:.1f} epochs after soft labels on average, and is at its best {:.1f}"
-    yield says(text, 5, near, best)
+    yield says("within {} % of its best soft NLL (on the selection images) {:.1f} epochs after soft labels", 5, near)
+    yield says("and is at its best {:.1f} epochs after them", best)
     yield says("is shown to differ from {}. Leads", 0)
     yield says("Leads of {:.1f} and {:.1f} of the {} epochs", *seen, curves("sls", "all").shape[1])
     yield says("shown with {} % probability", 80)
