@@ -24,6 +24,7 @@ from tests.mechanism_numbers import (
     first_pass,
     mean_and_above,
     pass_table,
+    second_pass_is_of_no_matter,
 )
 from tests.numbers import ONES, Statement, says
 from tests.registered_numbers import AUROC, ROOT, Registered, primary_lines, read_files
@@ -233,6 +234,9 @@ def pass_statements() -> Iterator[Statement]:
     results = [one for pair in comparisons.values() for one in pair]
     text = "{} of {} comparisons are shown (passes {} and {} with K = 2, 5 and 10), and not the equality in pass {} with K = 2"
     yield says(text, sum(results), len(results), 1, 2, 1)
+    wide = float(row_of(late, "soft NLL", "5", "sls", "last epoch")["margin"])
+    assert all(second_pass_is_of_no_matter(STUDY, late, k, wide) for k in comparisons)
+    yield says("what pass {} loses is of", 2)
     assert not any(one for k in (2, 5) for one in first_pass(STUDY, early, k, margins[early]))
     assert by_pass(STUDY, early, "sls", "5").shape[1] == 2
     yield says("SLS with the same {} votes", ONES[PASS - 3])

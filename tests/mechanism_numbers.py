@@ -85,6 +85,12 @@ def first_pass(study: Registered, recipe: str, few: int, margin: float) -> tuple
     return equal, above
 
 
+def second_pass_is_of_no_matter(study: Registered, recipe: str, few: int, margin: float) -> bool:
+    """Whether the 90 % interval of what pass 2 loses against SLS on all votes lies inside the margin."""
+    low, high = resampled_test(by_pass(study, recipe, "sls", "all", few)[:, 1], ratio=RATIO).interval(0.9)
+    return -margin < low < high < margin
+
+
 # ---- when a run is at its best, and nearly there ----
 
 
