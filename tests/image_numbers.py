@@ -13,6 +13,19 @@ from itertools import product
 import numpy as np
 import yaml
 
+from tests.mechanism_numbers import (
+    MILESTONES,
+    PASS,
+    both_p,
+    by_pass,
+    correlations,
+    delays,
+    epochs,
+    first_pass,
+    mean_and_above,
+    pass_table,
+    second_pass_is_of_no_matter,
+)
 from tests.numbers import ONES, Statement, says
 from tests.registered_numbers import AUROC, ROOT, Registered, primary_lines, read_files
 
@@ -94,6 +107,28 @@ def auroc_table() -> list[str]:
     return [line for recipe, word in REGIMES.items() for line in STUDY.auroc_table(recipe, word)]
 
 
+LINES = {
+    "all images": ("full", False),
+    "at equal annotator entropy": ("full", True),
+    "disputed images": ("high_disagreement", False),
+}
+"""Of the table on the distance of the votes: which images, and whether annotator entropy is held constant."""
+
+
+def distance_table() -> list[str]:
+    """Spearman correlation of the distance of an image's K votes from all of its votes and the gain, by K."""
+    lines = []
+    for (words, (view, given)), method in product(LINES.items(), HARD):
+        found = [correlations(STUDY, "image_head_long", method, k, view=view, given_entropy=given) for k in BUDGETS[1:-1]]
+        lines.append("| " + " | ".join([words, f"`{method}`", *(mean_and_above(values, 2) for values in found)]) + " |")
+    return lines
+
+
+def passes_table() -> list[str]:
+    """Multipass minus SLS, by pass."""
+    return pass_table(STUDY, "image_head_long")
+
+
 def row_of(recipe: str, quantity: str, k: str, method: str, checkpoint: str) -> dict[str, str]:
     """One primary outcome."""
     wanted = {"quantity": quantity, "K": k, "method": method, "checkpoint": checkpoint}
@@ -151,6 +186,86 @@ def always_ahead(recipe: str, detector: str) -> bool:
 
 ONE_CLAIM = {("soft NLL", "worse"), ("soft NLL after one temperature", "same"), ("soft NLL after one temperature", "better")}
 """Quantity and claim of families 3 to 6, which are registered as one claim of ours."""
+
+
+def distance_statements() -> Iterator[Statement]:
+    """On which images hard delivery gains; what is said of single correlations stands in the table."""
+    early, late = REGIMES
+    published = yaml.safe_load((ROOT / "hardlabels/reporting/published.yaml").read_text())["table1_sparse_soft_nll"]["facts"]
+    low, high = published["js_improvement_spearman"]
+    few = [correlations(STUDY, late, method, "5") for method in HARD]
+    assert all((values > 3 * high).all() for values in few)
+    assert {len(values) for values in few} == {5}
+    text = "(Spearman correlation {:.2f} for SLS and {:.2f} for multipass; published: {:.2f} to {:.2f})"
+    yield says(text, *(values.mean() for values in few), low, high)
+    yield says("farther the {} votes of a training image", "five")
+    yield says("over soft labels is {:.2f} to {:.2f} in each of its seeds", low, high)
+    yield says("mean correlation over {} seeds ({} to {}), in brackets the seeds above {}", "five", 0, 4, 0)
+    assert all((correlations(STUDY, late, m, k, view="high_disagreement").mean() > 0) for m in HARD for k in BUDGETS[1:-1])
+    given = [[correlations(STUDY, late, method, k, given_entropy=True).mean() for method in HARD] for k in ("2", "5")]
+    assert max(given[0]) < 0.03
+    yield says("At equal entropy {:.2f} and {:.2f} are left at K = 5", *given[1])
+    most = [correlations(STUDY, late, method, "50").mean() for method in HARD]
+    assert max(most) < 0
+    yield says("at K = 50 it is below {}", 0)
+    plain, held = (
+        [correlations(STUDY, late, method, "5", items="evaluate", given_entropy=one).mean() for method in HARD]
+        for one in (False, True)
+    )
+    yield says("there it is {:.2f} and {:.2f} at K = 5 over all images, and {:.2f} and {:.2f} at equal entropy", *plain, *held)
+    selected = [correlations(STUDY, late, method, k, at="best").mean() for method in HARD for k in BUDGETS[1:-1]]
+    yield says("the means lie between {:+.2f} and {:+.2f}", min(selected), max(selected))
+    stopped = [correlations(STUDY, early, method, "5") for method in ("multipass", "sls")]
+    assert (stopped[0] > 0).all()
+    yield says("multipass has it at the last epoch ({:.2f} at K = 5), and SLS has not ({:.2f})", *(s.mean() for s in stopped))
+    yield says("With {} seeds all of this is description", "five")
+    yield says("with few votes, in each of {} seeds; at", "five")
+
+
+def pass_statements() -> Iterator[Statement]:
+    """Multipass against SLS, by pass; what is said of single passes stands in the table."""
+    early, late = REGIMES
+    yield says("first pass of {} epochs", ONES[PASS - 3])
+    yield says("{} seeds, in brackets those above {}:", len(STUDY.whole(late)), 0)
+    margins = {recipe: float(row_of(recipe, "soft NLL", "5", "sls", "selected epoch")["margin"]) for recipe in REGIMES}
+    comparisons = {k: first_pass(STUDY, late, k, margins[late]) for k in (2, 5, 10)}
+    assert [k for k, pair in comparisons.items() if not all(pair)] == [2]
+    assert comparisons[2] == (False, True)
+    results = [one for pair in comparisons.values() for one in pair]
+    text = "{} of {} comparisons are shown (passes {} and {} with K = 2, 5 and 10), and not the equality in pass {} with K = 2"
+    yield says(text, sum(results), len(results), 1, 2, 1)
+    wide = float(row_of(late, "soft NLL", "5", "sls", "last epoch")["margin"])
+    assert all(second_pass_is_of_no_matter(STUDY, late, k, wide) for k in comparisons)
+    yield says("what pass {} loses is of", 2)
+    assert not any(one for k in (2, 5) for one in first_pass(STUDY, early, k, margins[early]))
+    assert by_pass(STUDY, early, "sls", "5").shape[1] == 2
+    yield says("SLS with the same {} votes", ONES[PASS - 3])
+    lead = -by_pass(STUDY, late, "sls", "5")
+    assert (lead > 0).all()
+    assert lead.mean(0).argmax() == 2
+    assert (np.diff(lead.mean(0)[2:]) < 0).all()
+    lost = lead[:, 2] - lead[:, -1]
+    yield says("grows until pass {}, when", 3)
+    text = "by {:.3f} nat until pass {}, in {} of {} seeds. (Pass {} was chosen"
+    yield says(text, lost.mean(), lead.shape[1], (lost > 0).sum(), len(lost), 3)
+    yield says("first passes, counted from {}; mean and {} % interval over {} seeds, without", 1, 95, len(lost))
+
+
+def speed_statements() -> Iterator[Statement]:
+    """Whether SLS is near its best, and at its best, before soft labels."""
+    figures = yaml.safe_load((ROOT / "hardlabels/reporting/published.yaml").read_text())["figures"]["fig8_dynamics"]
+    published = [figures[name] for name in ("sls_earlier_to_95pct_of_best", "sls_earlier_best_epoch")]
+    yield says("near its best {} epochs before soft labels, and at its best {} epochs before them", *published)
+    yield says("here, which has {} and {} epochs", 10, 30)
+    assert min(published) > 30
+    near = [epochs(STUDY, recipe, "near_best_epoch", "soft").mean() + 1 for recipe in REGIMES]  # the page counts from 1
+    yield says("within {} % of their best at epoch {:.1f} in the early regime and at epoch {:.1f} in", 5, *near)
+    later = [[delays(STUDY, recipe, milestone) for recipe in REGIMES] for milestone in MILESTONES]
+    text = "comes there {:.2f} and {:.2f} epochs later, and is at its best {:.2f} and {:.2f} epochs later"
+    yield says(text, *(gaps.mean() for pair in later for gaps in pair))
+    assert min(both_p(gaps)[1] for pair in later for gaps in pair) > 0.05
+    assert min(gaps.mean() for pair in later for gaps in pair) > 0
+    yield says("none of these differs from {}", 0)
 
 
 def holds_nowhere(rows: Sequence[dict[str, str]]) -> bool:
@@ -229,6 +344,9 @@ def statements() -> Iterator[Statement]:
     assert medians <= {1.0, 1.5, 2.0}  # epoch 0 is the first
     yield says("counts epochs from {}, this page counts them from {}", 0, 1)
     yield from crossing_statements()
+    yield from distance_statements()
+    yield from pass_statements()
+    yield from speed_statements()
     yield says("the median is the second or {} of {} epochs", "third", 30)
     majority = [STUDY.values(early, method, "all", "ece_eqmass", "last").mean() for method in ("majority", "soft")]
     yield says("stops early ({:.3f} against {:.3f} at the last epoch)", *majority)
@@ -319,7 +437,17 @@ def readme_statements() -> Iterator[Statement]:
     yield says("of the study of a frozen image encoder ({})", seeds)
 
 
-TABLES = (table, sweep_table, others_table, primary_table, looks_table, curvature_table, auroc_table)
+TABLES = (
+    table,
+    sweep_table,
+    others_table,
+    primary_table,
+    looks_table,
+    curvature_table,
+    auroc_table,
+    distance_table,
+    passes_table,
+)
 
 if __name__ == "__main__":
     for made in TABLES:

@@ -13,6 +13,16 @@ import numpy as np
 
 from tests import image_numbers
 from tests.image_numbers import HARD, OUTCOME
+from tests.mechanism_numbers import (
+    MILESTONES,
+    PASS,
+    both_p,
+    by_pass,
+    delays,
+    first_pass,
+    pass_table,
+    second_pass_is_of_no_matter,
+)
 from tests.numbers import ONES, Statement, says
 from tests.registered_numbers import AUROC, Registered, primary_lines, read_files
 
@@ -120,6 +130,36 @@ def auroc_table() -> list[str]:
     return [line for recipe, word in REGIMES.items() for line in PROBED.auroc_table(recipe, word)]
 
 
+def passes_table() -> list[str]:
+    """Multipass minus SLS, by pass."""
+    return pass_table(STUDY, "image_pair_long")
+
+
+def unpredicted_statements() -> Iterator[Statement]:
+    """Multipass by pass, and the epoch at which SLS is at its best."""
+    _, late = REGIMES
+    yield says("first pass of {} epochs", ONES[PASS - 3])
+    narrow, wide = (float(row_of(late, "soft NLL", "5", "sls", at)["margin"]) for at in ("selected epoch", "last epoch"))
+    assert all(first_pass(STUDY, late, PASS, narrow))
+    assert second_pass_is_of_no_matter(STUDY, late, PASS, wide)
+    yield says("what pass {} loses is of", 2)
+    yield says("SLS with the same {} votes", ONES[PASS - 3])
+    lead = -by_pass(STUDY, late, "sls", "5")
+    assert lead.mean(0).argmax() == 2
+    assert (np.diff(lead.mean(0)[2:]) < 0).all()
+    lost = lead[:, 2] - lead[:, -1]
+    text = "is largest in pass {} and shrinks from there on, by {:.3f} nat until pass {} (in {} of {} seeds)"
+    yield says(text, 3, lost.mean(), lead.shape[1], (lost > 0).sum(), len(lost))
+    yield says("each pass; in brackets the seeds above {}:", 0)
+    later = [[delays(STUDY, recipe, milestone) for recipe in REGIMES] for milestone in MILESTONES]
+    near, best = ([gaps.mean() for gaps in pair] for pair in later)
+    text = "within {} % of its best {:.2f} epochs later than soft labels where training stops early and {:.2f} where"
+    yield says(text, 5, *near)
+    yield says("is at its best {:.2f} and {:.2f} epochs later", *best)
+    assert min(both_p(gaps)[1] for pair in later for gaps in pair) > 0.05
+    yield says("none of these differs from {}", 0)
+
+
 def probe_statements() -> Iterator[Statement]:
     """What is said of the probes."""
     early, late = REGIMES
@@ -173,6 +213,7 @@ def probe_statements() -> Iterator[Statement]:
 def statements() -> Iterator[Statement]:
     """The prose."""
     yield from probe_statements()
+    yield from unpredicted_statements()
     early, late = REGIMES
     for study, recipe, text in (
         (STUDY, early, "have accuracy {:.3f} and soft NLL {:.3f} with soft labels"),
@@ -277,7 +318,7 @@ def readme_statements() -> Iterator[Statement]:
     assert not any(image_numbers.differing_at_the_selected_epoch(rows(recipe).values()) for recipe in REGIMES)
 
 
-TABLES = (table, primary_table, differing_table, curvature_table, auroc_table)
+TABLES = (table, primary_table, differing_table, curvature_table, auroc_table, passes_table)
 
 if __name__ == "__main__":
     for made in TABLES:

@@ -18,7 +18,17 @@ from scipy.stats import t as student
 
 from hardlabels.runs.archive import read_members
 from hardlabels.statistics.resampled import resampled_test
-from hardlabels.statistics.signed_rank import exact_p
+from tests.mechanism_numbers import (
+    MILESTONES,
+    PASS,
+    RATIO,
+    both_p,
+    by_pass,
+    correlations,
+    delays,
+    lead_that_would_be_seen,
+    mean_and_above,
+)
 from tests.numbers import ONES, Statement, says
 from tests.registered_numbers import ROOT, Key, Registered, primary_lines, read_files
 
@@ -35,9 +45,6 @@ STUDY = Registered(
 NAMES = {"sls": "SLS", "multipass": "multipass"}
 CHECKPOINTS = {"best": "logits", "last": "logits_last"}
 """Where ``predictions.npz`` has them."""
-
-PASS = 5
-"""Epochs in which multipass shows each of five votes once."""
 
 
 def table() -> list[str]:
@@ -66,9 +73,6 @@ def primary_rows(folder: Path) -> list[dict[str, str]]:
     """The primary outcomes for machines."""
     return list(csv.DictReader(io.StringIO((folder / "primary.csv").read_text())))
 
-
-RATIO = 2000 / 7000
-"""Evaluation images per training image: what the corrected t-test allows for."""
 
 PLANNED = 131
 """Runs."""
@@ -164,11 +168,6 @@ def vote_calibration(method: str, k: str, at: str) -> np.ndarray:
     return STUDY.gaps(RECIPE, method, k, "ece_votes", at, seeds)
 
 
-def both_p(differences: np.ndarray) -> tuple[float, float]:
-    """Of the exact Wilcoxon test and of the corrected t-test, two-sided."""
-    return exact_p(differences), resampled_test(differences, ratio=RATIO).p
-
-
 # ---- probes: the seeds whose checkpoints were there ----
 
 
@@ -194,6 +193,18 @@ def detector_gaps(outliers: str, detector: str, method: str, k: str, at: str) ->
     """(seeds,) AUROC minus that of soft labels of the same seed."""
     mine, soft = (probe_values("ood", at, f"{outliers}/{detector}/auroc", one, k) for one in (method, "soft"))
     return mine - soft
+
+
+def distance_table() -> list[str]:
+    """Spearman correlation of the distance of an image's five votes from all of its votes and the gain, on training images."""
+    lines = []
+    for (at, epoch), method in product((("best", "selected"), ("last", "last")), HARD):
+        cells = [
+            mean_and_above(correlations(STUDY, RECIPE, method, "5", at=at, view=view, given_entropy=given), 3)
+            for view, given in product(("full", "high_disagreement"), (False, True))
+        ]
+        lines.append("| " + " | ".join([epoch, f"`{method}`", *cells]) + " |")
+    return lines
 
 
 def pair_mean(probe: str, at: str, quantity: str, a: str, b: str, k: str, same_seed: bool = False) -> float:
@@ -276,16 +287,18 @@ def statements() -> Iterator[Statement]:
 
     own = curves("multipass", "5") - curves("soft", "5")
     yield says("from {:+.3f} nat in pass {} to {:+.3f} in the last pass", own[:, :PASS].mean(), 1, own[:, -PASS:].mean())
-    parts = curves("multipass", "5") - curves("sls", "all")
-    by_pass = [parts[:, at : at + PASS].mean() for at in range(0, 100, PASS)]
-    yield says("{:+.3f} nat in pass {}, {:+.3f} in pass {}, {:+.3f} in the last one", by_pass[0], 1, by_pass[1], 2, by_pass[-1])
+    yield says("first pass of {} epochs", spelt(PASS))
+    yield says("SLS with the same {} votes", spelt(PASS))
+    parts = by_pass(STUDY, RECIPE, "sls", "all").mean(0)
+    yield says("{:+.3f} nat in pass {}, {:+.3f} in pass {} and {:+.3f} in the last one", parts[0], 1, parts[1], 2, parts[-1])
     within = curves("multipass", "5") - curves("sls", "5")
     thirds = [within[:, first:behind].mean() for first, behind in ((0, 25), (25, 50), (50, 75), (75, 100))]
-    text = "the mean difference is {:+.3f}, {:+.3f}, {:+.3f} and {:+.3f} over the {} quarters of training"
+    text = "SLS is {:+.3f}, {:+.3f}, {:+.3f} and {:+.3f} nat over the {} quarters of training"
     yield says(text, *thirds, spelt(4))
     errors = [within[:, at : at + 25].mean(1).std(ddof=1) / np.sqrt(n) for at in range(0, 100, 25)]
     yield says("with standard errors of {:.3f} to {:.3f}", min(errors), max(errors))
 
+    yield from speed_statements()
     ece = [STUDY.values(RECIPE, method, "all", "ece_eqmass").mean() for method in ("soft", *HARD)]
     yield says("ECE is {:.3f} with soft labels, {:.3f} with SLS and {:.3f} with multipass", *ece)
     last = [int((STUDY.gaps(RECIPE, method, "all", "ece_votes", "last") < 0).sum()) for method in HARD]
@@ -301,6 +314,52 @@ def statements() -> Iterator[Statement]:
     yield says("Majority labels have an ECE of {:.3f} at the last epoch, soft labels of {:.3f}", *majority)
     apart = [abs(STUDY.gaps(RECIPE, m, k, "ent_corr", at).mean()) for m in HARD for k in ("5", "all") for at in CHECKPOINTS]
     yield says("differs by at most {:.3f}", np.ceil(1000 * max(apart)) / 1000)
+
+
+def speed_statements() -> Iterator[Statement]:
+    """Whether SLS is near its best, and at its best, before soft labels."""
+    published = [FIGURES["fig8_dynamics"][name] for name in ("sls_earlier_to_95pct_of_best", "sls_earlier_best_epoch")]
+    later = [delays(STUDY, RECIPE, name) for name in MILESTONES]
+    seen = [lead_that_would_be_seen(gaps) for gaps in later]
+    assert all(lead > least for lead, least in zip(published, seen, strict=True))
+    assert min(p for gaps in later for p in both_p(gaps)) > 0.05
+    near, best = (gaps.mean() for gaps in later)
+    yield says("It comes within {} % of its best {:.1f} epochs later than soft labels on average", 5, near)
+    yield says("In the paper it is {} epochs earlier, a lead", published[0])
+    yield says("near its best {} epochs before soft labels, and is at its best {} epochs before them", *published)
+    yield says("within {} % of its best soft NLL (on the selection images) {:.1f} epochs after soft labels", 5, near)
+    yield says("and is at its best {:.1f} epochs after them", best)
+    yield says("is shown to differ from {}. Leads", 0)
+    yield says("Leads of {:.1f} and {:.1f} of the {} epochs", *seen, curves("sls", "all").shape[1])
+    yield says("shown with {} % probability", 80)
+    yield says("no: {:.1f} epochs later near its best", near)
+
+
+def distance_statements() -> Iterator[Statement]:
+    """Whether gains grow with the distance of an image's five votes from all of its votes."""
+    low, high = PAPER["table1_sparse_soft_nll"]["facts"]["js_improvement_spearman"]
+    yield says("(Jensen-Shannon) and gain is {:.2f} to {:.2f} in each of its seeds", low, high)
+    disputed = [
+        [correlations(STUDY, RECIPE, method, "5", view="high_disagreement", given_entropy=given) for given in (False, True)]
+        for method in HARD
+    ]
+    assert all((values > 0).all() for pair in disputed for values in pair)
+    yield says("the number of seeds above {}, of {}", 0, spelt(len(disputed[0][0])))
+    yield says("in each of {} seeds", spelt(len(disputed[0][0])))
+    tests = [both_p(values) for values, _ in disputed]
+    assert tests[0][0] == tests[1][0]
+    text = "(uncorrected p = {:.3f} by the exact Wilcoxon test, {:.4f} and {:.4f} by the corrected t-test for SLS and multipass)"
+    yield says(text, tests[0][0], *(p[1] for p in tests))
+    weaker = both_p(correlations(STUDY, RECIPE, "multipass", "5"))
+    assert f"{weaker[0]:.3f}" == f"{weaker[1]:.3f}"
+    yield says("(multipass: {:.3f} by both tests)", weaker[0])
+    for method, view, given in product(HARD, ("full", "high_disagreement"), (False, True)):
+        selected_epoch = correlations(STUDY, RECIPE, method, "5", at="best", view=view, given_entropy=given)
+        assert min(both_p(selected_epoch)) > 0.05
+    untrained = [correlations(STUDY, RECIPE, method, "5", items="evaluate", view="high_disagreement") for method in HARD]
+    assert min(p for values in untrained for p in both_p(values)) > 0.05
+    text = "({} seeds: {:+.3f} for SLS, {:+.3f} for multipass)"
+    yield says(text, spelt(len(untrained[0])), *(values.mean() for values in untrained))
 
 
 def others_statements() -> Iterator[Statement]:
@@ -385,7 +444,7 @@ def probe_statements() -> Iterator[Statement]:
     follows = np.mean([probe_values("gradient_variance", at, "full/spearman", "sls", "all").mean() for at in CHECKPOINTS])
     published = FIGURES["fig7_gradient_variance"]["entropy_vs_last_layer_grad_variance_spearman"]["mean"]
     yield says("a Spearman correlation of {:.2f} (published: {:.2f})", follows, published)
-    yield says("an item's {} votes", spelt(PASS))
+    yield from distance_statements()
 
 
 def readme_statements() -> Iterator[Statement]:
@@ -412,7 +471,7 @@ def readme_statements() -> Iterator[Statement]:
     yield says("in every seed of the quarter study ({})", len(OTHERS))
 
 
-TABLES = (table, temperature_table, primary_table, addition_table, others_table, curvature_table, auroc_table)
+TABLES = (table, temperature_table, primary_table, addition_table, others_table, curvature_table, auroc_table, distance_table)
 
 
 def rejected(rows: list[dict[str, str]], test: str) -> set[tuple[str, str, str]]:
