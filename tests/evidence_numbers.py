@@ -20,13 +20,11 @@ from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.runs.archive import read_members
 from hardlabels.statistics.power import Criterion, smallest_effect
 from hardlabels.statistics.resampled import resampled_test
-from hardlabels.statistics.signed_rank import exact_p, subtract
+from hardlabels.statistics.signed_rank import subtract
 from tests import image_numbers, quarter_numbers
 from tests.numbers import ONES, Statement, says
+from tests.quarter_numbers import DETECTORS, RATIO, both_p
 from tests.registered_numbers import Key, Registered, read_files, read_pairs
-
-RATIO = 2000 / 7000
-"""Evaluation images per training image: what the corrected t-test allows for."""
 
 CRITERION = Criterion(RATIO)
 EPOCHS = ("best", "last")
@@ -35,7 +33,6 @@ VOTES = ("5", "all")
 OTHER_VOTES = ("2", "10", "25", "50")
 """K = 1 is left out: every method then delivers the same label, and the runs are equal."""
 
-DETECTORS = ("energy", "msp", "odin", "entropy", "logit_margin", "knn")
 OUTLIERS = {"svhn": "SVHN", "cifar100": "CIFAR-100"}
 SLICES = {"full": "", "high_disagreement": ", most disputed images"}
 METRICS = {
@@ -55,11 +52,6 @@ Gaps = Callable[[str], np.ndarray]
 
 
 # ---- lines ----
-
-
-def both_p(differences: np.ndarray) -> tuple[float, float]:
-    """Of the exact Wilcoxon test and of the corrected t-test, two-sided."""
-    return exact_p(differences), resampled_test(differences, ratio=RATIO).p
 
 
 def shown(differences: np.ndarray) -> bool:

@@ -13,6 +13,16 @@ import numpy as np
 
 from tests import image_numbers
 from tests.image_numbers import HARD, OUTCOME
+from tests.mechanism_numbers import (
+    MILESTONES,
+    PASS,
+    both_p,
+    by_pass,
+    delays,
+    first_pass,
+    pass_table,
+    second_pass_is_of_no_matter,
+)
 from tests.numbers import ONES, Statement, says
 from tests.registered_numbers import AUROC, Registered, primary_lines, read_files
 
@@ -23,6 +33,10 @@ PROBED = Registered("image_pair", image_numbers.STUDY.primary, below="probed")
 REGIMES = {"image_pair_early": "early", "image_pair_long": "memorised"}
 FIRST = {"image_pair_early": "image_head_early", "image_pair_long": "image_head_long"}
 """The recipe of the first study that a recipe repeats."""
+
+
+STUDIES = ((STUDY, "image_pair_long"), (image_numbers.STUDY, FIRST["image_pair_long"]))
+"""This study and the first one, where the votes are memorised."""
 
 
 def table() -> list[str]:
@@ -56,10 +70,33 @@ def both(recipe: str) -> Iterator[tuple[tuple[str, ...], dict[str, str], dict[st
         yield key, row, here[key]
 
 
-def repeated() -> dict[str, tuple[int, int]]:
-    """By regime, how many outcomes have the status of the first study, and how many there are."""
-    found = {recipe: [a["status"] == b["status"] for _, a, b in both(recipe)] for recipe in REGIMES}
-    return {recipe: (sum(same), len(same)) for recipe, same in found.items()}
+def outcomes(*names: str) -> list[int]:
+    """How many outcomes the first study decided and left undecided, and what this one says of those that it decided."""
+    pairs = [pair for recipe in REGIMES for pair in both(recipe)]
+    decided = [(key, *statuses) for key, *statuses in pairs if statuses[0]["status"] != "inconclusive"]
+    undecided = [there["status"] for _, here, there in pairs if here["status"] == "inconclusive"]
+    assert set(undecided) == {"inconclusive"}
+    lost = [(key, first) for key, first, second in decided if first["status"] != second["status"]]
+    assert all(second["status"] == "inconclusive" for _, first, second in decided if first["status"] != second["status"])
+    unlearnt = [key for key, first in lost if (first["status"], first["checkpoint"]) == ("contradicted", "selected epoch")]
+    counts = {
+        "all": len(pairs),
+        "decided": len(decided),
+        "undecided": len(undecided),
+        "lost": len(lost),
+        "unlearnt": len(unlearnt),
+    }
+    counts["same"] = counts["decided"] - counts["lost"]
+    return [counts[name] for name in names]
+
+
+def median_epoch(study: Registered, recipe: str, method: str) -> float:
+    """The median epoch that the runs with all votes selected, counted from 1."""
+    return float(np.median([study.results[recipe, method, "all", seed]["best"]["epoch"] for seed in study.whole(recipe)])) + 1
+
+
+def spelt(number: int) -> str:
+    return ONES[number - 3]
 
 
 def differing_table() -> list[str]:
@@ -91,6 +128,36 @@ def curvature_table() -> list[str]:
 def auroc_table() -> list[str]:
     """Outlier detection."""
     return [line for recipe, word in REGIMES.items() for line in PROBED.auroc_table(recipe, word)]
+
+
+def passes_table() -> list[str]:
+    """Multipass minus SLS, by pass."""
+    return pass_table(STUDY, "image_pair_long")
+
+
+def unpredicted_statements() -> Iterator[Statement]:
+    """Multipass by pass, and the epoch at which SLS is at its best."""
+    _, late = REGIMES
+    yield says("first pass of {} epochs", ONES[PASS - 3])
+    narrow, wide = (float(row_of(late, "soft NLL", "5", "sls", at)["margin"]) for at in ("selected epoch", "last epoch"))
+    assert all(first_pass(STUDY, late, PASS, narrow))
+    assert second_pass_is_of_no_matter(STUDY, late, PASS, wide)
+    yield says("what pass {} loses is of", 2)
+    yield says("SLS with the same {} votes", ONES[PASS - 3])
+    lead = -by_pass(STUDY, late, "sls", "5")
+    assert lead.mean(0).argmax() == 2
+    assert (np.diff(lead.mean(0)[2:]) < 0).all()
+    lost = lead[:, 2] - lead[:, -1]
+    text = "is largest in pass {} and shrinks from there on, by {:.3f} nat until pass {} (in {} of {} seeds)"
+    yield says(text, 3, lost.mean(), lead.shape[1], (lost > 0).sum(), len(lost))
+    yield says("each pass; in brackets the seeds above {}:", 0)
+    later = [[delays(STUDY, recipe, milestone) for recipe in REGIMES] for milestone in MILESTONES]
+    near, best = ([gaps.mean() for gaps in pair] for pair in later)
+    text = "within {} % of its best {:.2f} epochs later than soft labels where training stops early and {:.2f} where"
+    yield says(text, 5, *near)
+    yield says("is at its best {:.2f} and {:.2f} epochs later", *best)
+    assert min(both_p(gaps)[1] for pair in later for gaps in pair) > 0.05
+    yield says("none of these differs from {}", 0)
 
 
 def probe_statements() -> Iterator[Statement]:
@@ -128,6 +195,14 @@ def probe_statements() -> Iterator[Statement]:
     for quantity, method, k in product(AUROC, HARD, ("5", "all")):
         hard, soft = (PROBED.probe_values(late, "ood", "last", quantity, one, k) for one in (method, "soft"))
         assert (hard > soft).all()
+    elsewhere = [
+        (PROBED.probe_values(recipe, "ood", at, *cell) - PROBED.probe_values(recipe, "ood", at, cell[0], "soft", cell[2])).mean()
+        for recipe, at in product(REGIMES, ("best", "last"))
+        if (recipe, at) != (late, "last")
+        for cell in product(AUROC, HARD, ("5", "all"))
+    ]
+    assert max(map(abs, elsewhere)) < 0.010
+    yield says("to soft labels are less than {:.3f}", 0.010)
     [settings] = {
         json.loads(content)["settings"]["max_items"] for content in read_files(PROBED.folder, "diagnostics/ood.json").values()
     }
@@ -138,6 +213,7 @@ def probe_statements() -> Iterator[Statement]:
 def statements() -> Iterator[Statement]:
     """The prose."""
     yield from probe_statements()
+    yield from unpredicted_statements()
     early, late = REGIMES
     for study, recipe, text in (
         (STUDY, early, "have accuracy {:.3f} and soft NLL {:.3f} with soft labels"),
@@ -147,13 +223,13 @@ def statements() -> Iterator[Statement]:
     seeds = STUDY.whole(early)
     assert seeds == STUDY.whole(late) == list(range(20, 40))
     yield says("on {} new seeds ({} to {}; {} runs)", len(seeds), seeds[0], seeds[-1], len(STUDY.results))
-    same = repeated()
-    yield says("{} of {} outcomes have the status", *np.sum(list(same.values()), axis=0))
-    assert same[early][0] == same[early][1]
-    yield says("all {} where training stops early and {} of {} where the votes", same[early][1], *same[late])
-    others = [here["status"] for recipe in REGIMES for _, first, here in both(recipe) if first["status"] != here["status"]]
-    assert set(others) == {"inconclusive"}
-    yield says("the {} others are undecided", ONES[len(others) - 3])
+    text = "Of the {} outcomes that the first study decided, {} have the same status here and {} are undecided"
+    yield says(text, *outcomes("decided", "same", "lost"))
+    assert {recipe for recipe in REGIMES for _, first, here in both(recipe) if first["status"] != here["status"]} == {late}
+    yield says("All {} are of the memorised regime, and {} of them were contradicted", *map(spelt, outcomes("lost", "unlearnt")))
+    yield says("The {} outcomes that the first study left", *outcomes("undecided"))
+    counted = outcomes("same", "undecided", "all")
+    yield says("has these too, {} of {} are repeated", counted[0] + counted[1], counted[2])
     few, full = ([-STUDY.gaps(late, method, k, at="last") for method in HARD] for k in ("5", "all"))
     assert all((gaps > 0).all() for gaps in (*few, *full))
     yield says("SLS and multipass end {:.3f} and {:.3f} nat below soft labels, in every seed", *(gaps.mean() for gaps in few))
@@ -163,9 +239,21 @@ def statements() -> Iterator[Statement]:
     left = [row_of(late, "soft NLL after one temperature", "5", method, "last epoch") for method in HARD]
     yield says("per network {:.3f} nat are left for SLS", -float(left[0]["difference"]))
     yield says(
-        "within the margin of {:.3f} here, and {:.3f} for multipass", float(left[0]["margin"]), -float(left[1]["difference"])
+        "are left for SLS and {:.3f} for multipass. Both means are within the margin of {:.3f}; only",
+        -float(left[1]["difference"]),
+        float(left[0]["margin"]),
     )
+    assert all(float(row["difference"]) > -float(row["margin"]) for row in left)
     assert [row["of_no_matter"] for row in left] == ["True", "False"]
+    there = [image_numbers.row_of(FIRST[late], "soft NLL after one temperature", "5", m, "last epoch") for m in HARD]
+    yield says("than in the first study ({:.3f} and {:.3f})", *(-float(row["difference"]) for row in there))
+    assert all(image_numbers.holds_nowhere(list(rows(recipe).values())) for recipe in REGIMES)
+    yield says("Families {} to {} of the primary outcomes", 3, 6)
+    yield from margin_statements()
+    text = "its median is {:g} of {} epochs for multipass and {:g} for SLS, and {:g} for soft labels"
+    here, there = ([median_epoch(*study, method) for method in ("multipass", "sls", "soft")] for study in STUDIES)
+    yield says(text, here[0], 30, *here[1:])
+    yield says("In the first study it was {:g}, {:g} and {:g} (counted from {})", *there, 1)
     there = image_numbers.STUDY.gaps(FIRST[late], "multipass", "all")
     assert (there > 0).all()
     here = STUDY.gaps(late, "multipass", "all")
@@ -175,8 +263,8 @@ def statements() -> Iterator[Statement]:
     assert (behind[1] > 0).all()
     yield says("again in {} of {} seeds with all votes", (behind[0] > 0).sum(), len(seeds))
     yield says("by {:.3f} and {:.3f} nat, which the corrected", *(gaps.mean() for gaps in behind))
-    rows = [row_of(late, "soft NLL", k, "sls", "selected epoch") for k in ("all", "5")]
-    assert not any(row["shown"] == "True" for row in rows)
+    selected = [row_of(late, "soft NLL", k, method, "selected epoch") for k in ("all", "5") for method in HARD]
+    assert not any(row["shown"] == "True" for row in selected)  # the page of the first study says so, too
     lost = [float(row_of(late, quantity, "all", "majority", "last epoch")["difference"]) for quantity in SCALES]
     yield says("one temperature makes {:.3f} of {:.3f} nat up", lost[0] - lost[1], lost[0])
     losses = [training_loss(late, method, "5") for method in ("soft", *HARD)]
@@ -197,23 +285,40 @@ def statements() -> Iterator[Statement]:
     yield says("are the {:,} of the first study", 10_000)
 
 
+def margin_statements() -> Iterator[Statement]:
+    """What depends on the error of a margin."""
+    early, late = REGIMES
+    ends = ("status", "status_narrow", "status_wide")
+    hanging = {key: row for recipe in REGIMES for key, row in rows(recipe).items() if len({row[end] for end in ends}) > 1}
+    yield says("{} statuses change", len(hanging))
+    one = row_of(early, "soft NLL", "all", "multipass", "last epoch")
+    assert one["status_wide"] == "supported"
+    two = [row_of(late, "soft NLL after one temperature", "5", method, "last epoch") for method in HARD]
+    assert [[row[end] for row in two] for end in ends[1:]] == [["supported"] * 2, ["inconclusive"] * 2]
+    assert all(row in hanging.values() for row in (one, *two))
+
+
 SCALES = ("soft NLL", "soft NLL after one temperature")
 """Before and after."""
 
 
 def first_study_statements() -> Iterator[Statement]:
     """What the page of the first study says of this one."""
-    same = np.sum(list(repeated().values()), axis=0)
-    yield says("and {} other seeds, gives {} of the {} primary outcomes", len(STUDY.whole("image_pair_long")), *same)
+    yield says("mirrored copies and {} other seeds", len(STUDY.whole("image_pair_long")))
+    text = "Of the {} primary outcomes that were decided here, {} have the same status there and {} are undecided"
+    yield says(text, *outcomes("decided", "same", "lost"))
+    yield says("Of those {}, {} are differences that were contradicted", *map(spelt, outcomes("lost", "unlearnt")))
+    yield says("The {} that were undecided here", *outcomes("undecided"))
 
 
 def readme_statements() -> Iterator[Statement]:
     """What the README says of it."""
     gains = [-STUDY.gaps("image_pair_long", method, "5", at="last").mean() for method in HARD]
-    yield says("by {:.3f} and {:.3f} nat with two encoders and {} other seeds", *gains, len(STUDY.whole("image_pair_long")))
+    yield says("and {} other seeds, {:.3f} and {:.3f}.", len(STUDY.whole("image_pair_long")), *gains)
+    assert not any(image_numbers.differing_at_the_selected_epoch(rows(recipe).values()) for recipe in REGIMES)
 
 
-TABLES = (table, primary_table, differing_table, curvature_table, auroc_table)
+TABLES = (table, primary_table, differing_table, curvature_table, auroc_table, passes_table)
 
 if __name__ == "__main__":
     for made in TABLES:

@@ -49,3 +49,14 @@ def test_the_table_of_the_page_is_what_was_measured():
         pytest.skip("nothing was recorded yet: make bench RECORD=1")
     page = record.PAGE.read_text()
     assert record.with_table(page, json.loads(record.MEASURED.read_text())) == page
+
+
+def test_the_record_has_every_comparison_and_no_other():
+    """In the order of the table; one that is new is added by ``python -m benchmarks NAME --record``."""
+    if not record.MEASURED.is_file():
+        pytest.skip("nothing was recorded yet: make bench RECORD=1")
+    recorded = json.loads(record.MEASURED.read_text())["comparisons"]
+    missing, unknown = sorted(bench.COMPARISONS.keys() - recorded), sorted(recorded.keys() - bench.COMPARISONS)
+    assert not missing, f"not in the record: python -m benchmarks {' '.join(missing)} --record"
+    assert not unknown, f"recorded, and no comparison any more: {', '.join(unknown)}; make bench RECORD=1 leaves them out"
+    assert list(recorded) == list(bench.COMPARISONS)

@@ -175,6 +175,18 @@ def test_runs_outside_of_the_study_are_named_with_a_command_that_reports_them(
     assert "synthetic, smoke: 8 of 8 runs" in capsys.readouterr().out
 
 
+def test_finished_runs_beyond_the_first_groups_are_not_called_unfinished(compose_report, tmp_path):
+    for tag in "abcde":
+        write_run(tmp_path / "outputs", Cell("synthetic", "smoke", "soft", 5, 0, tag=tag), 0.5)
+    stopped = write_run(tmp_path / "outputs", Cell("synthetic", "smoke", "soft", 5, 0, tag="f"), 0.5)
+    (stopped / "done").unlink()
+    with pytest.raises(InputError) as error:
+        report(compose_report("study=demo"))
+    *_, fifth, sixth, _ = str(error.value).splitlines()
+    assert fifth == "there are finished runs of synthetic with recipe smoke,tag=e as well"
+    assert sixth == "there are runs, unfinished or in an archive, of synthetic with recipe smoke,tag=f"
+
+
 def test_what_is_unfinished_or_broken_is_listed_with_its_reason(compose_report, tmp_path):
     demo_runs(tmp_path / "outputs")
     broken = tmp_path / "outputs" / Cell("synthetic", "smoke", "sls", 5, 1).folder

@@ -25,6 +25,7 @@ from hardlabels.runs.data import SAID_BEFORE, content_of_own_files, load_source
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.identity import training_config
 from hardlabels.runs.settings.checks import check_config
+from hardlabels.sources.files import find_own
 from hardlabels.sources.folder import image_names
 from hardlabels.sources.source import Source
 from hardlabels.votes.summary import Summary, summarise
@@ -88,10 +89,11 @@ def prepare(request: Request) -> Prepared:
         InputError: what is wrong with the files or the settings, in one line.
     """
     settings = dict(request.settings)
+    cfg = composed_data(settings)
     if "data.size" not in settings and settings.get("data") == "files":
-        folder = Path(settings["data.items"].strip('"')).expanduser()
+        folder = find_own("items", cfg.data["items"])
         settings |= image_size(folder, encoded_side(settings)) if folder.is_dir() else {}
-    cfg = composed(tuple((name, value) for name, value in settings.items() if name == "data" or name.startswith("data.")))
+        cfg = composed_data(settings)
     source = load_source(OmegaConf.to_yaml(cfg.data, resolve=True))
     if len(source) < FEWEST_ITEMS:
         raise InputError(f"{cfg.data.name}: a comparison needs at least {FEWEST_ITEMS} items with votes, got {len(source)}")
@@ -115,9 +117,12 @@ def encoded_side(settings: Mapping[str, str]) -> int:
 
 
 def image_size(items: Path, largest: int = ENCODED_SIDE) -> dict[str, str]:
-    """The size that images are read at: that of the encoder, or smaller where the images are."""
-    if not items.is_dir():
-        return {}
+    """The size that images are read at: that of the encoder, or smaller where the images are.
+
+    Args:
+        items: the folder of the images.
+        largest: pixels a side.
+    """
     sides = []
     for name in islice(image_names(items), LOOKED_AT):
         try:
@@ -127,6 +132,11 @@ def image_size(items: Path, largest: int = ENCODED_SIDE) -> dict[str, str]:
             continue  # the reader of all images says which one is none
     usual = int(np.median(sides)) if sides else largest
     return {"data.size": str(min(max(usual, SMALLEST_SIDE), largest))}
+
+
+def composed_data(settings: Mapping[str, str]) -> DictConfig:
+    """The configuration of ``hardlabels.train`` with the settings of the data alone."""
+    return composed(tuple((name, value) for name, value in settings.items() if name == "data" or name.startswith("data.")))
 
 
 @lru_cache(maxsize=64)

@@ -37,11 +37,20 @@ def check_paths(paths: Sequence[Path], items: str) -> None:
         expected = " or ".join(ENDINGS.get(items, ()))
         if items == "images" and not path.is_dir() and path.suffix.lower() not in FORMATS:
             raise InputError(f"{path}: this network takes images: expected a folder of them, or an image ({', '.join(FORMATS)})")
-        if items == "images" and path.is_dir() and not image_names(path):
-            raise InputError(f"{path}: expected images ({', '.join(FORMATS)}), found none")
+        if items == "images":
+            names = image_names(path) if path.is_dir() else [path.name]
+            if not names:
+                raise InputError(f"{path}: expected images ({', '.join(FORMATS)}), found none")
+            if bad := next((name for name in names if not _is_text(name)), None):
+                raise InputError(f"{path}: expected names of images in UTF-8, as they become ids; found {bad!r:.80}")
         if items != "images" and (path.is_dir() or path.suffix not in ENDINGS[items]):
             found = "a folder" if path.is_dir() else repr(path.suffix or "no ending")
             raise InputError(f"{path}: this network takes {KINDS[items]}: expected a {expected}, got {found}")
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file's name can be written: Python reads bytes that are no UTF-8 as halves of characters."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def stream_items(paths: Sequence[Path], preparation: Preparation, text: Sequence[str] | None = None) -> Iterator[Block]:

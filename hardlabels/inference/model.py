@@ -65,7 +65,8 @@ def open_model(
         weights: where the file of the frozen encoder's weights is now; None looks where the run had it.
 
     Raises:
-        InputError: no finished run, a checkpoint that is damaged or of an earlier version, an encoder that is not the same.
+        InputError: no finished run, a checkpoint that is damaged or of an earlier version, an encoder that is not the same, or
+            weights for a network that needs none.
     """
     if checkpoint not in CHECKPOINTS:
         raise InputError(f"the checkpoint must be {' or '.join(CHECKPOINTS)}, got {checkpoint!r}")
@@ -86,7 +87,10 @@ def open_model(
         raise InputError(f"{path}: expected a network's settings and its class names, found {settings!r:.60} and {names!r:.60}")
     data = read_settings(run.config).get("data", {}) if run.config.is_file() else {}
     preparation = Preparation.from_checkpoint(carried["preprocessing"], data if isinstance(data, dict) else {}, path)
-    if weights is not None and preparation.encoder is not None:
+    if weights is not None:
+        if preparation.encoder is None or "weights" not in settings or hasattr(network_class(settings), "reopen"):
+            expected = "is for a frozen image encoder, whose weights a checkpoint does not hold"
+            raise InputError(f"--weights {weights} {expected}; {path} needs no such file")
         settings = {**settings, "weights": str(weights)}
         preparation = replace(preparation, encoder={**preparation.encoder, "weights": str(weights)})
     _check_encoder(settings, preparation, path)

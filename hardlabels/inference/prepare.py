@@ -11,17 +11,17 @@ import torch
 
 from hardlabels.errors import InputError
 from hardlabels.learning.augment import normalise
-from hardlabels.learning.encoders.features import one_thread_an_operation
+from hardlabels.learning.encoders.features import BATCH
 from hardlabels.learning.encoders.images import frozen_encoder
 from hardlabels.learning.encoders.preprocess import as_rgb
 from hardlabels.learning.encoders.sentences import find_encoder, load_encoder, pair_features
+from hardlabels.learning.threads import number_of_threads
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 KINDS = {"images": "images", "vectors": "feature vectors", "texts": "texts"}
 DIMENSIONS = {"images": 3, "vectors": 1, "texts": 1}
-BATCH = 16  # images through an encoder at once, as in training
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Preparation:
         network, _ = frozen_encoder(str(self.encoder["name"]), self.encoder.get("weights"))
         device = next(network.parameters()).device
         mean, std = (torch.tensor(values, device=device) for values in (network.form.mean, network.form.std))
-        with torch.inference_mode(), one_thread_an_operation():
+        with torch.inference_mode(), number_of_threads(1):
             batches = [normalise(part.to(device), mean, std) for part in torch.from_numpy(pixels).split(BATCH)]
             return torch.cat([network(batch) for batch in batches]).float().cpu().numpy()
 

@@ -49,22 +49,26 @@ class GlobalBatchNorm2d(nn.BatchNorm2d):
 
 
 def synchronised(network: nn.Module, device: torch.device) -> nn.Module:
-    """The network with every batch normalisation taken over all processes; parameters and state stay the same objects.
+    """The network with its batch normalisation taken over all processes; parameters and state stay the same objects.
+
+    On GPUs these are torch's layers of one, two and three dimensions; elsewhere those of images, which have a twin here.
 
     Layers that do more than normalise stay as they are: torch would replace timm's ``BatchNormAct2d`` without its activation.
     Those of a pretrained encoder keep their statistics, so that there is nothing to take over processes.
     """
+    on_gpu = device.type == "cuda"
+    kinds = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d) if on_gpu else (nn.BatchNorm2d,)
     for parent in list(network.modules()):
         for name, child in parent.named_children():
-            if type(child) is nn.BatchNorm2d:
-                setattr(parent, name, _twin(child, device).train(child.training))
+            if type(child) in kinds:
+                twin = nn.SyncBatchNorm.convert_sync_batchnorm(child) if on_gpu else _twin(child)
+                setattr(parent, name, twin.train(child.training))
     return network
 
 
-def _twin(layer: nn.BatchNorm2d, device: torch.device) -> nn.Module:
-    """The layer with the statistics of all processes: torch's own on GPUs, which is faster there, and ours elsewhere."""
-    if device.type == "cuda":
-        return nn.SyncBatchNorm.convert_sync_batchnorm(layer)
+def _twin(layer: nn.Module) -> GlobalBatchNorm2d:
+    """The layer with the statistics of all processes, where there is no GPU for torch's own, which is faster."""
+    assert isinstance(layer, nn.BatchNorm2d)
     twin = GlobalBatchNorm2d(layer.num_features, layer.eps, layer.momentum)
     twin._parameters, twin._buffers = layer._parameters, layer._buffers
     return twin

@@ -16,7 +16,9 @@ from hardlabels.runs.quantity import VIEWS, history_column
 from hardlabels.runs.spelling import read_pair_array
 
 DIGITS = 5
-"""Significant digits of ``history.csv`` in compact records and archives: it is drawn, never computed with."""
+"""Significant digits of ``history.csv`` in compact records and archives.
+
+Its curves are drawn, and read at the epochs that other seeds choose; scores and tests are those of ``result.json``."""
 
 UNDRAWN = frozenset(
     history_column(part, metric, view)

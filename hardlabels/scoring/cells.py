@@ -10,7 +10,7 @@ from hardlabels.votes.formats.document import need_dict, read_lines
 from hardlabels.votes.formats.text_tables import TextTable, header_names
 
 OWN = ("id", "predicted", "entropy", "expected_disagreement")
-"""The columns that ``hardlabels predict`` writes beside the classes; with a "_" behind it where a class has that name."""
+"""The columns that ``hardlabels predict`` writes beside the classes; with "_" behind it until no class has that name."""
 PROBABILITIES = "probabilities"
 """The field of its JSON lines that holds those of all classes, by name."""
 
@@ -18,10 +18,15 @@ PROBABILITIES = "probabilities"
 def own_columns(classes: Sequence[str]) -> list[str]:
     """The names of ``OWN`` in a table with columns for these classes.
 
-    >>> own_columns(["fear", "entropy"])
-    ['id', 'predicted', 'entropy_', 'expected_disagreement']
+    >>> own_columns(["fear", "entropy", "id", "id_"])
+    ['id__', 'predicted', 'entropy_', 'expected_disagreement']
     """
-    return [f"{name}_" if name in classes else name for name in OWN]
+    own = []
+    for name in OWN:
+        while name in classes:
+            name += "_"
+        own.append(name)
+    return own
 
 
 def beside_the_classes(names: Sequence[str]) -> tuple[int, ...]:
@@ -33,7 +38,7 @@ def beside_the_classes(names: Sequence[str]) -> tuple[int, ...]:
     ()
     """
     ours = [*names[:2], *names[-2:]] if len(names) > len(OWN) else []
-    return (1, len(names) - 2, len(names) - 1) if tuple(name.removesuffix("_") for name in ours) == OWN else ()
+    return (1, len(names) - 2, len(names) - 1) if tuple(name.rstrip("_") for name in ours) == OWN else ()
 
 
 class Cells(NamedTuple):

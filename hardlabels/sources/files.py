@@ -116,7 +116,7 @@ def files(
     how.check()
     if equal not in CHOICES:
         raise InputError(f"data.equal must be {', '.join(CHOICES[:-1])} or {CHOICES[-1]}, got {equal!r}")
-    votes_path, items_path = _find("votes", votes), _find("items", items)
+    votes_path, items_path = find_own("votes", votes), find_own("items", items)
     wording = Wording("python -m hardlabels.train data=files", prefix="data.", joint="=")
     options = Options(
         task=task,
@@ -159,7 +159,8 @@ def files(
     )
 
 
-def _find(setting: str, given: str | os.PathLike[str] | None) -> Path:
+def find_own(setting: str, given: str | os.PathLike[str] | None) -> Path:
+    """The file or folder that ``data.<setting>`` names: in the current folder, or in that of ``HARDLABELS_DATA``."""
     if given is None or str(given) == "":
         example = "data=files data.votes=votes.csv data.items=FOLDER (or features.csv, features.npy, texts.csv)"
         raise InputError(f"data.{setting} is needed: {example}")

@@ -70,7 +70,7 @@ def read_image(path: Path, size: int, channels: int, fit: str = "crop") -> np.nd
             # A large JPEG decodes by itself to a half, quarter or eighth of its size, averaged: four times as fast for a photo.
             image.draft(None, (DRAFT * size, DRAFT * size))
             # Colour before size: averages of palette entries would be other colours.
-            upright = ImageOps.exif_transpose(image).convert(MODES[channels])
+            upright = _upright(image).convert(MODES[channels])
             pixels = np.asarray(square(upright, size, fit), dtype=np.uint8)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise InputError(f"{path}: expected at most {Image.MAX_IMAGE_PIXELS:,} pixels: {error}") from error
@@ -81,6 +81,15 @@ def read_image(path: Path, size: int, channels: int, fit: str = "crop") -> np.nd
     except Exception as error:  # decoders of broken files raise what they like: struct.error, IndexError, SyntaxError, ...
         raise InputError(f"{path}: expected an image ({', '.join(FORMATS)}), cannot read it: {error}") from error
     return pixels.reshape(size, size, channels)
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    """The image, turned as its EXIF entry says; as it is where that cannot be read, which does not make it another image."""
+    image.load()  # what is wrong with the pixels is raised here
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception:  # Pillow passes over a broken entry in a JPEG, and raises a SyntaxError in a PNG
+        return image
 
 
 def read_images(folder: Path, names: Sequence[str], size: int, channels: int, fit: str = "crop") -> np.ndarray:

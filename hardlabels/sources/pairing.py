@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from hardlabels.console import say
 from hardlabels.errors import InputError
+from hardlabels.sources.folder import FORMATS
 from hardlabels.votes.formats import NamedVotes
 from hardlabels.votes.formats.cleaning import SHORTER
 
@@ -80,8 +82,9 @@ def pair(
     ]
     shared = [f"{names[place]} ({', '.join(who)})" for place, who in claimed.items() if len(who) > 1]
     left = [name for place, name in enumerate(names) if place not in claimed] if extra == "error" else []
+    ways = _ways_out(missing, names, items, other_ids)
     problems = [
-        (missing, f"{len(missing)} of {len(ids)} items with votes are not in {items} ({_ways_out(missing, names, other_ids)})"),
+        (missing, f"{len(missing)} of {len(ids)} items with votes are not in {items} ({ways})"),
         (several, f"{len(several)} ids fit several items"),
         (shared, f"{len(shared)} items fit several ids"),
         (left, f"{len(left)} of {len(names)} items have no votes (data.extra=ignore leaves them out)"),
@@ -92,9 +95,11 @@ def pair(
     return [found[0] for found in places]
 
 
-def _ways_out(missing: Sequence[str], names: Sequence[str], other_ids: Sequence[str]) -> str:
+def _ways_out(missing: Sequence[str], names: Sequence[str], items: str, other_ids: Sequence[str]) -> str:
     """What may be done about ids that are not there: what would find them first."""
     ways: list[str] = []
+    if (unread := next((name for name in missing if PurePosixPath(name).suffix and _is_file(items, name)), None)) is not None:
+        ways.append(f"{unread} is a file there, and only {', '.join(FORMATS)} are read as images: convert it")
     for choice, shorter in SHORTER.items():
         short = [shorter(name) for name in missing]
         if not ways and short != list(missing) and any(match_images(short, names)):
@@ -106,6 +111,12 @@ def _ways_out(missing: Sequence[str], names: Sequence[str], other_ids: Sequence[
             f"these ids are the tool's own, and {' or '.join(f'data.task={name}' for name in other_ids[:SHOWN])} takes yours"
         )
     return "; ".join([*ways, "data.missing=ignore leaves their votes out"])
+
+
+def _is_file(folder: str, name: str) -> bool:
+    with suppress(OSError):  # an id may be anything: a sentence is too long for a name
+        return not Path(name).is_absolute() and (Path(folder) / name).is_file()
+    return False
 
 
 def listed(names: Sequence[str]) -> str:

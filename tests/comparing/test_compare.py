@@ -112,6 +112,20 @@ def test_images_are_read_at_what_the_chosen_encoder_takes_where_they_are_large_e
     assert run.encoded_side({"model.encoder": "test_resnet", "model.weights": f"'{tmp_path / 'w.pt'}'"}) == 168
 
 
+@pytest.mark.parametrize(
+    ("root", "items"), [(".", "data.items='images'"), (".", 'data.items="images"'), ("elsewhere", "data.items=images")]
+)
+def test_images_are_found_where_the_training_finds_them_for_their_size(files, monkeypatch, root, items):
+    """Whichever quotes Hydra takes away, and in the folder of the variable; size 32 of conf/data/files.yaml was taken instead."""
+    (files / "images").rename(files / "small")
+    (files / root / "images").mkdir(parents=True)
+    for file in (files / "small").iterdir():
+        Image.open(file).resize((60, 48)).save(files / root / "images" / file.name)
+    monkeypatch.setenv("HARDLABELS_DATA", str(files / "elsewhere"))
+    prepared = run.prepare(read_request(["data=files", "data.votes=votes.csv", items, "seeds=2"]))
+    assert prepared.words["data.size"] == "48"
+
+
 def test_finished_runs_are_not_trained_again(files, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", sys.argv)
     real = run.train
@@ -164,6 +178,7 @@ BAD = {
     "one file": (["votes.csv"], "expected two files, VOTES and ITEMS (or data=NAME in place of them), got votes.csv"),
     "three files": (["votes.csv", "features.npy", "texts.csv"], "expected two files"),
     "no such votes": (["vote.csv", "features.npy"], "vote.csv is not there"),
+    "no items": (["data=files", "data.votes=votes.csv"], "data.items is needed"),
     "no such items": (["votes.csv", "image/"], "data.items: image is not there"),
     "an option": (["votes.csv", "features.npy", "--seeds", "3"], "unknown option '--seeds'"),
     "seeds: a word": (["votes.csv", "features.npy", "seeds=many"], "seeds must be a whole number 2 .. 1000, got 'many'"),

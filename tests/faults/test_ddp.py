@@ -82,6 +82,12 @@ def test_layers_that_do_more_than_normalise_are_left_whole(device):
     assert not network[1][0].training
 
 
+def test_on_gpus_layers_of_all_dimensions_are_synchronised():
+    """A network of one's own may have them. Nothing is computed, so the test needs no GPU."""
+    network = synchronised(nn.Sequential(nn.BatchNorm1d(3), nn.BatchNorm2d(3), nn.BatchNorm3d(3)), torch.device("cuda"))
+    assert [type(layer) for layer in network] == [nn.SyncBatchNorm] * 3
+
+
 @pytest.mark.parametrize("world", [2, 3, 5])
 @pytest.mark.parametrize("whole", [False, True])
 def test_the_shares_of_all_processes_are_the_batches_of_one(world, whole):

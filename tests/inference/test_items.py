@@ -1,12 +1,14 @@
 """New items from files, as the network was trained on them; what cannot be is named with its place."""
 
 import json
+import os
+import sys
 
 import numpy as np
 import pytest
 
 from hardlabels.errors import InputError
-from hardlabels.inference.items import BLOCK, stream_items
+from hardlabels.inference.items import BLOCK, check_paths, stream_items
 from hardlabels.inference.prepare import Preparation
 
 ONE = Preparation("texts", (1,), "vectors", (), (), None)
@@ -84,3 +86,11 @@ def test_a_checkpoint_that_says_something_else_is_refused(tmp_path, change):
     assert Preparation.from_checkpoint(carried, {}, tmp_path) == ROW
     with pytest.raises(InputError, match="expected how items are prepared"):
         Preparation.from_checkpoint({**carried, **change}, {}, tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, names of files are text")
+def test_a_name_that_is_no_text_is_refused_before_any_work(tmp_path):
+    """It would be the id in a file of predictions, which cannot be written."""
+    (tmp_path / os.fsdecode(b"caf\xe9.png")).write_bytes(b"")
+    with pytest.raises(InputError, match=r"expected names of images in UTF-8, as they become ids; found 'caf\\udce9.png'"):
+        check_paths([tmp_path], "images")

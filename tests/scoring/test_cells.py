@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from hardlabels.errors import InputError
+from hardlabels.inference.prediction_files import Predicted, write_predictions
 from hardlabels.scoring.cells import cells_of
+from hardlabels.scoring.predictions import read_predictions
 
 
 def lines(path, *entries):
@@ -42,3 +45,12 @@ def test_rows_know_their_lines(tmp_path):
 def test_a_cell_is_a_number_or_a_text(tmp_path, value):
     with pytest.raises(InputError, match="line 1: expected a number or a text in 'a'"):
         lines(tmp_path / "q.jsonl", {"id": 1, "a": value})
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_predictions_of_classes_that_are_named_as_our_columns_are_read_back(tmp_path, ending):
+    classes, path = ("id", "id_", "entropy", "entropy_"), tmp_path / f"q{ending}"
+    write_predictions(path, [Predicted(["a", "b"], np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]]))], classes)
+    found = read_predictions(path, classes=classes)
+    assert (found.ids, found.names, found.texts) == (["a", "b"], [*classes], {})
+    np.testing.assert_allclose(found.table[0], [0.1, 0.2, 0.3, 0.4])

@@ -128,6 +128,18 @@ def test_missing_and_extra_items_are_all_counted_and_the_first_ten_listed(tmp_pa
     assert "broken" not in message
 
 
+def test_a_file_of_a_kind_that_is_not_read_is_told_from_one_that_is_not_there(tmp_path, toy, images):
+    Image.fromarray(toy.inputs[0]).save(images / "scan.tif")
+    lines = [f"{name},w{worker},cat" for name in ("0.png", "scan.tif", "nowhere.tif") for worker in range(2)]
+    (tmp_path / "kinds.csv").write_text("\n".join(["task,worker,label", *lines, "0.png,w2,dog"]))
+    with pytest.raises(InputError) as caught:
+        files(tmp_path / "kinds.csv", images, size=12, extra="ignore")
+    assert "2 of 3 items with votes are not in" in str(caught.value)
+    assert "(scan.tif is a file there, and only .png, .jpg, .jpeg, .bmp, .webp, .gif are read as images: convert it; " in str(
+        caught.value
+    )
+
+
 def test_extra_items_can_be_left_out(tmp_path, toy, images):
     plain = files(tmp_path / "votes.csv", images, size=12)
     (images / "new.png").write_bytes(b"not even read")

@@ -105,6 +105,18 @@ def test_exif_orientation_is_applied(tmp_path, picture):
     np.testing.assert_array_equal(read_image(tmp_path / "a.png", 12, 3), np.rot90(picture, -1))
 
 
+@pytest.mark.parametrize("name", ["a.png", "a.webp", "a.jpg"])
+def test_an_image_whose_exif_entry_is_broken_is_read_as_it_is_stored(tmp_path, picture, name):
+    lossless = {"lossless": True} if name == "a.webp" else {}
+    Image.fromarray(picture).save(tmp_path / name, exif=b"Exif\0\0no entries", **lossless)
+    with Image.open(tmp_path / name) as stored:
+        np.testing.assert_array_equal(read_image(tmp_path / name, 12, 3), np.asarray(stored.convert("RGB")))
+    whole = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="cannot read it"):
+        read_image(tmp_path / name, 12, 3)
+
+
 def test_an_animation_is_its_first_frame(tmp_path):
     frames = [Image.new("RGB", (12, 12), colour) for colour in ("red", "blue")]
     frames[0].save(tmp_path / "a.gif", save_all=True, append_images=frames[1:])

@@ -83,6 +83,9 @@ def test_empty_votes_of_other_formats(tmp_path):
     (tmp_path / "w.csv").write_text("task/worker,A,B\na,x,\nb,,\nc,y,x\n")
     named = cleaned(tmp_path / "w.csv", "empty")
     assert (named.items, named.votes.counts.tolist(), named.cleaned) == (["a", "c"], [[1, 0], [1, 1]], {"empty": 1})
+    (tmp_path / "l.jsonl").write_text('{"id": "a", "labels": ["x"]}\n{"id": "b", "labels": []}\n{"id": "c"}\n')
+    named = cleaned(tmp_path / "l.jsonl", "empty")
+    assert (named.items, named.votes.counts.tolist(), named.cleaned) == (["a"], [[1]], {"empty": 2})
 
 
 def test_the_summary_says_what_was_done(dirty, capsys):

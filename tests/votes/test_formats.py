@@ -240,6 +240,33 @@ def test_parquet_without_pyarrow_is_one_clear_line(tmp_path, monkeypatch):
         read(tmp_path / "votes.parquet")
 
 
+def test_lists_of_one_length_in_parquet_are_lists(tmp_path):
+    """``datasets`` writes ``Sequence(..., length=3)`` so, and numpy's arrays of three votes per item become them."""
+    pa = pytest.importorskip("pyarrow", reason="parquet needs pyarrow")
+    from pyarrow import parquet
+
+    labels = pa.array([[0, 2, 2], [1, 1, 1]], pa.list_(pa.int64(), 3))
+    parquet.write_table(pa.table({"id": ["p", "q"], "labels": labels}), tmp_path / "votes.parquet")
+    assert read(tmp_path / "votes.parquet").votes.counts.tolist() == [[1, 0, 2], [0, 3, 0]]
+
+
+@pytest.mark.parametrize("kind", ["binary", "large_binary"])
+def test_bytes_in_parquet_are_text(tmp_path, kind):
+    """As programs write them that do not say so: Spark by default, or a pandas column of bytes."""
+    pa = pytest.importorskip("pyarrow", reason="parquet needs pyarrow")
+    from pyarrow import parquet
+
+    binary, texts = getattr(pa, kind)(), ["é".encode(), b"b"]
+    lists = pa.array([[one] for one in texts], pa.list_(binary))
+    for name, labels in {"label": pa.array(texts, binary), "labels": lists}.items():
+        parquet.write_table(pa.table({"id": pa.array([b"p", b"q"], binary), name: labels}), tmp_path / "votes.parquet")
+        named = read(tmp_path / "votes.parquet")
+        assert (named.items, named.class_names) == (["p", "q"], ("b", "é"))
+    parquet.write_table(pa.table({"id": ["p"], "label": pa.array([b"\xff"], binary)}), tmp_path / "votes.parquet")
+    with pytest.raises(InputError, match="UTF8"):
+        read(tmp_path / "votes.parquet")
+
+
 def test_parquet_is_read_as_the_csv_is(tmp_path, file):
     pa = pytest.importorskip("pyarrow", reason="parquet needs pyarrow")
     from pyarrow import parquet

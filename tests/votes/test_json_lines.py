@@ -1,6 +1,7 @@
 """JSON lines of votes: the same rows as parquet and csv, and what could mean two things."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ REFUSED = {
     "two objects": ([{"id": 1, "counts": {"x": 1}, "votes": {"y": 1}}], "'counts' or 'votes'"),
     "two ids": ([{"id": 1, "item": 2, "counts": {"x": 1}}], "'id' or 'item'"),
     "lists and a word": ([{"id": 1, "labels": ["x"]}, {"id": 2, "labels": "y"}], "line 2: expected a list in column 'labels'"),
-    "an empty list": ([{"id": 1, "labels": ["x"]}, {"id": 2, "labels": []}], "line 2: expected at least one vote"),
+    "an empty list": ([{"id": 1, "labels": ["x"]}, {"id": 2, "labels": []}], "none. --clean empty skips items without votes"),
     "a list without an id": ([{"id": 1, "labels": ["x"]}, {"labels": ["x"]}], "line 2: expected an id"),
     "shares in a list": ([{"id": 1, "labels": [0.5, 0.5]}], "line 1: expected single votes in a list; these look like prob"),
     "objects in a list": ([{"id": 1, "labels": [{"who": "a", "label": "x"}]}], "line 1: expected a label as a word or a number"),
@@ -113,6 +114,7 @@ REFUSED = {
     "an object once": ([{"id": 1, "label": "x"}, {"id": 2, "label": ["x", "y"]}], "line 1: expected a list in column 'label'"),
     "words by annotator": ([{"id": 1, "labels": {"Ann": "x"}}], "line 1: expected {class: count} in 'labels'; 'Ann' has 'x'"),
     "numbers by annotator": ([{"id": 1, "labels": {"w1": 0, "w2": 3}}], "'w1', 'w2' read like annotators"),
+    "fields by annotator": ([{"id": 1, "ann1": 1, "ann2": 0}, {"id": 2, "ann1": 1, "ann2": 1}], "'ann1', 'ann2' read like"),
     "no counts": ([{"id": 1, "counts": {"x": 1}}, {"id": 2, "counts": {}}], "line 2: expected an object of counts per class"),
     "half a vote": ([{"id": 1, "counts": {"x": 1, "y": 2}}, {"id": 2, "counts": {"x": 1.5}}], "line 2 is neither counts nor"),
     "an item twice": ([{"id": 1, "counts": {"x": 1}}, {"id": "1", "counts": {"x": 1}}], "line 2: expected every item once, and"),
@@ -120,6 +122,11 @@ REFUSED = {
     "a total": ([{"id": 1, "x": 1, "y": 2, "total": 3}, {"id": 2, "x": 1, "y": 0, "total": 1}], "the sum of the others"),
     "two spellings": ([{"id": 1, "counts": {"Cat": 1}}, {"id": 2, "counts": {"cat": 1}}], "'Cat' and 'cat' may be one"),
     "one number": ([{"id": 1, "text": "It rains.", "score": 3}], "expected JSON lines with a list of votes per item"),
+    "a field twice": ([{"id": 1, "x": 1, "y": 2}, {"id": 2, "x": 1, " x": 5, "y": 2}], "line 2: expected every field once"),
+    "a huge number": ([{"id": 1, "x": 1, "y": 10**400}], "expected finite numbers; line 1 is [1, inf]"),
+    "a huge count": ([{"id": 1, "counts": {"x": 1}}, {"id": 2, "counts": {"x": 10**400}}], "line 2 is [inf]"),
+    "an object as id": ([{"id": {"nr": 1}, "labels": ["x"]}], "line 1: expected words or numbers in column 'id'"),
+    "lists as people": ([{"id": 1, "labels": ["x"], "annotators": [["a"]]}], "numbers in column 'annotators'; found ['a']"),
     "no object": ([{"id": 1, "labels": ["x"]}, ["x"]], "line 2: expected an object"),
 }
 
@@ -133,3 +140,11 @@ def test_what_could_mean_two_things_is_one_line(tmp_path, capsys, case):
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_many_lists_are_read_a_few_times_not_once_per_line(tmp_path, monkeypatch):
+    path = write(tmp_path / "v.jsonl", [{"id": number, "labels": ["x", "y"]} for number in range(50)])
+    opened, read_text = [], Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda self, **how: opened.append(self) or read_text(self, **how))
+    assert len(read(path).items) == 50
+    assert len(opened) < 10

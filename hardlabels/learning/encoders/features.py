@@ -2,8 +2,6 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 
@@ -16,6 +14,7 @@ from hardlabels.learning.encoders import Prepared
 from hardlabels.learning.encoders.images import frozen_encoder
 from hardlabels.learning.encoders.keep import Rows, kept_rows
 from hardlabels.learning.encoders.preprocess import as_rgb
+from hardlabels.learning.threads import number_of_threads
 from hardlabels.sources.download import cache_folder
 from hardlabels.sources.features import feature_statistics
 from hardlabels.sources.source import Source
@@ -92,20 +91,9 @@ def encode_images(images: np.ndarray, encoder: str, weights: str | None = None, 
         return rows
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with one_thread_an_operation():
+    with number_of_threads(1):  # several batches at a time fill the cores better than one batch
         title = f"encoding {what} with {encoder}"
         return kept_rows(path, len(images), begin, title=title, block=BLOCK, threads=1 if device.type == "cuda" else cores)
-
-
-@contextmanager
-def one_thread_an_operation() -> Iterator[None]:
-    """Each operation of torch on one core, inside the block: several batches at a time fill the cores better than one batch."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def check_images(source: Source, network: str) -> None:

@@ -97,6 +97,18 @@ class ImageEncoder(nn.Module):
         return once[-1]
 
 
+def no_weights(name: str, error: Exception) -> InputError:
+    """The error of an encoder whose pretrained weights are not there and cannot be downloaded: one line that names the way out.
+
+    >>> print(no_weights("resnet50", OSError("no network, try later")))
+    model.encoder=resnet50: its pretrained weights cannot be had, model.weights=FILE reads those of a file: no network, try later
+    """
+    reason = " ".join(str(error).split())[:200]
+    return InputError(
+        f"model.encoder={name}: its pretrained weights cannot be had, model.weights=FILE reads those of a file: {reason}"
+    )
+
+
 def read_weights(path: Path) -> dict[str, Tensor]:
     """The weights in a file, by name: tensors only, no code is run. A checkpoint is unwrapped by the names in ``WRAPPERS``.
 
@@ -117,11 +129,15 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     for wrapper in WRAPPERS:
         if isinstance(state, dict) and isinstance(state.get(wrapper), dict):
             state = state[wrapper]
-    if not isinstance(state, dict) or not state or not all(isinstance(value, Tensor) for value in state.values()):
+    if not isinstance(state, dict) or not state or not all(map(_is_weight, state, state.values())):
         keys = ", ".join(f"{key!s:.40}" for key in islice(state, 5)) if isinstance(state, dict) else ""
         got = f"the keys {keys}" if keys else f"{type(state).__name__}"
         raise InputError(f"model.weights: {path} must hold tensors by name, got {got}: {REMEDY}")
     return _without_prefixes(state)
+
+
+def _is_weight(name: object, value: object) -> bool:
+    return isinstance(name, str) and isinstance(value, Tensor) and value.layout is torch.strided and not value.is_meta
 
 
 def _is_safetensors(path: Path) -> bool:
@@ -177,7 +193,10 @@ def load_weights(body: nn.Module, path: Path, classifier: tuple[str, ...]) -> No
     if found := _differences(own, state):
         raise InputError(f"model.weights: {path} is of another architecture: {found}")
     for name, value in state.items():
-        if value.is_floating_point() and not value.isfinite().all():
+        if own[name].is_floating_point() and not value.is_floating_point():
+            kind = str(value.dtype).removeprefix("torch.")
+            raise InputError(f"model.weights: {path} must hold floating point numbers, and {name} holds {kind}: is it quantised?")
+        if not value.float().isfinite().all():
             raise InputError(f"model.weights: {path} must hold finite numbers, and some of {name} are not")
     body.load_state_dict(state)
 

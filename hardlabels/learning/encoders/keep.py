@@ -40,6 +40,7 @@ def kept_rows(path: Path, n: int, begin: Callable[[], Rows], *, title: str, bloc
         return whole
     with suppress(OSError):  # not there, or not whole
         path.unlink()
+    stuck = path.is_file()  # not whole, in a cache that cannot be written
     folder = path.with_suffix(".parts")
     starts = list(range(0, n, block))
     own = f"{platform.node()} {os.getpid()}"  # the order is a matter of who does which work, not of the result
@@ -56,7 +57,7 @@ def kept_rows(path: Path, n: int, begin: Callable[[], Rows], *, title: str, bloc
             rows_of = begin()
 
             def make(start: int) -> np.ndarray | None:
-                if path.is_file():  # another process has finished all of them
+                if not stuck and path.is_file():  # another process has finished all of them
                     return None
                 part = _part(folder, start, block, n)
                 rows = _read(part, min(block, n - start))

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from hardlabels.errors import InputError
-from hardlabels.learning.encoders.image_encoder import EXTRA, ImageEncoder, load_weights, weights_digest
+from hardlabels.learning.encoders.image_encoder import EXTRA, ImageEncoder, load_weights, no_weights, weights_digest
 from hardlabels.learning.encoders.preprocess import INTERPOLATIONS, Preprocessing
 
 
@@ -27,10 +27,7 @@ def open_timm(name: str, weights: Path | None, *, pretrained: bool = True) -> Im
     try:
         body = timm.create_model(name, pretrained=pretrained and weights is None, num_classes=0)
     except Exception as error:  # no network, no such file on the hub, no such pretrained tag
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"model.encoder={name} cannot be had with its weights (model.weights=FILE reads others): {reason}"
-        ) from error
+        raise no_weights(name, error) from error
     if weights is not None:
         classifier: Any = body.pretrained_cfg.get("classifier") or ()  # type: ignore[union-attr, operator]
         load_weights(body, weights, (classifier,) if isinstance(classifier, str) else tuple(classifier))

@@ -1,17 +1,21 @@
 """Any classifier of torchvision that has pretrained weights: the size, mean, std and crop that come with them."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from hardlabels.errors import InputError
-from hardlabels.learning.encoders.image_encoder import ImageEncoder, load_weights, weights_digest
+from hardlabels.learning.encoders.image_encoder import ImageEncoder, load_weights, no_weights, weights_digest
 from hardlabels.learning.encoders.preprocess import INTERPOLATIONS, Preprocessing
+
+AUXILIARY = ("AuxLogits", "aux1", "aux2")
+"""Further classifiers of Inception and GoogLeNet, which are used in their own training only."""
 
 
 def open_torchvision(name: str, weights: Path | None, *, pretrained: bool = True) -> ImageEncoder:
-    """The model of this name without its last linear layer; with torchvision's default weights, or with those of a file.
+    """The model of this name without the last layer, which classifies; with torchvision's default weights, or those of a file.
 
     Args:
         name: of a model (``resnet50``), or of weights (``ResNet50_Weights.IMAGENET1K_V1``).
@@ -33,15 +37,18 @@ def open_torchvision(name: str, weights: Path | None, *, pretrained: bool = True
             f"model.encoder=torchvision/{name} must name a classifier of torchvision, or its weights: {error}"
         ) from error
     try:
-        body = get_model(model, weights=chosen if pretrained and weights is None else None)
+        if pretrained and weights is None:
+            body = get_model(model, weights=chosen)
+        else:
+            body = get_model(model, weights=None, **_settings_of_weights(model, chosen))
     except Exception as error:  # no network, or a download with other content
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"model.encoder=torchvision/{name} cannot be had with its weights (model.weights=FILE reads others): {reason}"
-        ) from error
+        raise no_weights(f"torchvision/{name}", error) from error
+    for part in AUXILIARY:
+        if hasattr(body, part):
+            setattr(body, part, None)
     classifier, features = _without_classifier(body.eval(), name, size)
     if weights is not None:
-        load_weights(body, weights, (classifier,))
+        load_weights(body, weights, (classifier, *AUXILIARY))
     interpolation = form.interpolation.value
     return ImageEncoder(
         f"torchvision/{model}",
@@ -58,8 +65,25 @@ def open_torchvision(name: str, weights: Path | None, *, pretrained: bool = True
     )
 
 
+def _settings_of_weights(model: str, chosen: Any) -> dict[str, Any]:
+    """What torchvision's own function sets where it is given these weights, and would set otherwise without them.
+
+    >>> from torchvision.models import ViT_B_16_Weights
+    >>> _settings_of_weights("vit_b_16", ViT_B_16_Weights.IMAGENET1K_SWAG_E2E_V1)
+    {'image_size': 384}
+    """
+    if model.startswith("vit_"):
+        return {"image_size": chosen.meta["min_size"][0]}
+    if model in ("googlenet", "inception_v3"):  # their weights are for pixels on another scale than their mean and std say
+        return {"transform_input": True, "init_weights": False}
+    return {}
+
+
 def _without_classifier(body: nn.Module, name: str, size: int) -> tuple[str, int]:
     """Take the last linear layer off a network, in place; its name, and d.
+
+    SqueezeNet has none: a convolution of one pixel classifies each place of its last maps, which are averaged afterwards. Without
+    it, the maps themselves are.
 
     Args:
         body: the network, in eval mode.
@@ -67,12 +91,17 @@ def _without_classifier(body: nn.Module, name: str, size: int) -> tuple[str, int
         size: side of its images.
 
     Raises:
-        InputError: what remains does not give d features of an image: the classifier is no linear layer, or takes no images.
+        InputError: what remains does not give d features of an image: the classifier is none of the two, or takes no images.
     """
-    linear = [(at, module) for at, module in body.named_modules() if isinstance(module, nn.Linear)]
-    if not linear:
-        raise InputError(f"model.encoder=torchvision/{name} must end in a linear layer, which is taken off, and it has none")
-    classifier, last = linear[-1]
+    layers = list(body.named_modules())
+    linear = [(at, layer.in_features) for at, layer in layers if isinstance(layer, nn.Linear)]
+    pointwise = [(at, layer.in_channels) for at, layer in layers if isinstance(layer, nn.Conv2d) and layer.kernel_size == (1, 1)]
+    if not (found := linear or pointwise):
+        raise InputError(
+            f"model.encoder=torchvision/{name} must end in a linear layer or a convolution of one pixel, which is taken off, and "
+            "has neither: torchvision.models.list_models(module=torchvision.models) are the classifiers that will do"
+        )
+    classifier, features = found[-1]
     parent, _, child = classifier.rpartition(".")
     setattr(body.get_submodule(parent), child, nn.Identity())
     try:
@@ -82,10 +111,10 @@ def _without_classifier(body: nn.Module, name: str, size: int) -> tuple[str, int
         raise InputError(
             f"model.encoder=torchvision/{name} must take images (batch, 3, {size}, {size}), and fails on one: is it for videos?"
         ) from error
-    if not isinstance(given, Tensor) or given.shape != (1, last.in_features):
+    if not isinstance(given, Tensor) or given.shape != (1, features):
         came = tuple(given.shape) if isinstance(given, Tensor) else type(given).__name__
         raise InputError(
-            f"model.encoder=torchvision/{name} must give (1, {last.in_features}) features of an image without its last linear "
-            f"layer {classifier}, got {came}"
+            f"model.encoder=torchvision/{name} must give (1, {features}) features of an image without its last layer "
+            f"{classifier}, got {came}"
         )
-    return classifier, last.in_features
+    return classifier, features

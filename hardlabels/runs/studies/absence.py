@@ -16,7 +16,7 @@ from hardlabels.runs.studies.repeat import TO_FILL_IN
 from hardlabels.runs.studies.study import Study
 
 MOST = 4
-"""Groups of runs that an error names."""
+"""Groups of runs that an error names with their methods."""
 
 
 def no_finished_run(study: Study, places: Sequence[str | Path], command: str | None = None) -> InputError:
@@ -39,12 +39,14 @@ def no_finished_run(study: Study, places: Sequence[str | Path], command: str | N
     first = Commands(study.name, outputs, places).train(cells)[0]
     lines = [f"no finished run of study {study.name!r} in {', '.join(map(str, places))}"]
     groups = _finished(places[:1]) | {key: found for key, found in _finished(places).items() if key[0] == cells[0].data}
-    for (data, recipe), found in sorted(groups.items(), key=lambda entry: (entry[0][0] != cells[0].data, -len(entry[1])))[:MOST]:
+    ordered = sorted(groups.items(), key=lambda entry: (entry[0][0] != cells[0].data, -len(entry[1])))
+    for key, found in ordered[:MOST]:
         runs = f"{len(found)} finished run{'s' * (len(found) > 1)}"
-        line = f"there {'are' if len(found) > 1 else 'is'} {runs} of {data} with recipe {recipe}: {which_runs(found)}"
+        line = f"there {'are' if len(found) > 1 else 'is'} {runs} of {_with_recipe(key)}: {which_runs(found)}"
         lines.append(line if command is None else f"{line}; for these: {command_about(command, study.name, found, outputs)}")
-    packed = [f"{data} with recipe {recipe}" for data, recipe in _there(places) if data == cells[0].data]
-    if rest := [name for name in packed if not any(f"of {name}:" in line for line in lines)]:
+    if more := [_with_recipe(key) for key, _ in ordered[MOST:]]:
+        lines.append(f"there are finished runs of {'; '.join(more)} as well")
+    if rest := [_with_recipe(key) for key in _there(places) if key[0] == cells[0].data and key not in groups]:
         lines.append(f"there are runs, unfinished or in an archive, of {'; '.join(rest)}")
     return InputError(f"{lines[0]}; first: {first}" if len(lines) == 1 else "\n".join([*lines, f"first: {first}"]))
 
@@ -69,6 +71,11 @@ def refuse_unknown(study: Study, places: Sequence[str | Path]) -> None:
                 f"study {study.name!r}: {group} {name!r} is not known. {guess}"
                 f"It is none of {', '.join(sorted(known))}, and no run in {looked} has it{own}"
             )
+
+
+def _with_recipe(group: tuple[str, str]) -> str:
+    data, recipe = group
+    return f"{data} with recipe {recipe}"
 
 
 def _finished(places: Sequence[str | Path]) -> dict[tuple[str, str], list[Cell]]:

@@ -6,11 +6,11 @@ from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any
 
-import torch
 from omegaconf import DictConfig
 
 from hardlabels.console import say
 from hardlabels.learning.memory import keep_freed_memory
+from hardlabels.learning.threads import number_of_threads, threads_to_train
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.data import OWN
 from hardlabels.runs.directory import RunDirectory
@@ -32,14 +32,15 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
     run = compose_run(cfg, cell, directory)
     trainer, network, datamodule = run.trainer, run.classifier.network, run.datamodule
     result: dict[str, Any] = {}
-    with hold(directory.lock) if trainer.is_global_zero else nullcontext():
+    threads = threads_to_train(network, cfg.recipe.batch_size)
+    with hold(directory.lock) if trainer.is_global_zero else nullcontext(), number_of_threads(threads):
         if directory.is_done():  # by another process, since we looked
             return read_json(directory.result, ("best", "last", "items"))
         try:
             run.keeper.prepare(network, cfg.recipe.epochs)
             if trainer.is_global_zero:
-                device, threads = str(trainer.strategy.root_device), torch.get_num_threads()
-                directory.start(cfg, run.training, run.content, describe_environment(device, threads, trainer.world_size))
+                described = describe_environment(str(trainer.strategy.root_device), threads, trainer.world_size)
+                directory.start(cfg, run.training, run.content, described)
                 _say_once(few_steps(len(datamodule.examples), cfg.recipe.batch_size, cfg.recipe.epochs))
                 if cfg.data.get("_target_") == OWN:  # other images have one size, which is all there is of them
                     _say_once(few_pixels(run.classifier.hparams["preprocessing"]))

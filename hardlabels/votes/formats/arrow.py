@@ -87,13 +87,24 @@ def _saved(path: Path, pa: Any) -> tuple[Any, Any]:
 def _describe(schema: Any, batches: Any, pa: Any, path: Path) -> TypedTable:
     names = header_names(list(schema.names), path, "column")
     kinds = [field.type for field in schema]
-    lists = frozenset(place for place, kind in enumerate(kinds) if pa.types.is_list(kind) or pa.types.is_large_list(kind))
+    are_lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    lists = frozenset(place for place, kind in enumerate(kinds) if any(is_one(kind) for is_one in are_lists))
 
     def values(places: Sequence[int]) -> Iterator[list[list[Any]]]:
         for batch in batches(places):
-            yield [batch.column(at).to_pylist() for at in range(len(places))]
+            yield [_values(batch.column(at), pa) for at in range(len(places))]
 
     return TypedTable(names, lists, _classes(schema.metadata or {}), values, row_number)
+
+
+def _values(column: Any, pa: Any) -> list[Any]:
+    """The values of a column; bytes are text in UTF-8, which some programs do not say of the columns that they write."""
+    binary = (pa.binary(), pa.large_binary())
+    if column.type in binary:
+        column = column.cast(pa.large_string())
+    elif column.type in map(pa.list_, binary):
+        column = column.cast(pa.list_(pa.large_string()))
+    return column.to_pylist()
 
 
 def _classes(metadata: dict[bytes, bytes]) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,9 @@ The first two are read as the same rows of a parquet file are. Counts are an obj
 2}``), or one field per class; :mod:`.matrix` decides whether they are counts or probabilities.
 """
 
+import math
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,6 +21,7 @@ from hardlabels.votes.formats.named import NamedVotes, Options, check_ids, order
 from hardlabels.votes.formats.text_tables import header_names
 from hardlabels.votes.formats.typed_tables import TypedTable, list_columns, read_typed, singular
 from hardlabels.votes.names import check_spellings
+from hardlabels.votes.numeric_tables import RowName, row_number
 
 ROWS = 1 << 14  # at a time
 LOOKED_AT = 1000  # lines that show of what shape all are
@@ -69,7 +72,9 @@ def read(path: Path, options: Options) -> NamedVotes:
     """Votes one per line, or in lists."""
     lists: set[str] = set()
     names: dict[str, None] = {}
-    for _, entry in _entries(path):
+    numbers = array("q")
+    for number, entry in _entries(path):
+        numbers.append(number)
         names.update(dict.fromkeys(entry))
         lists.update(name for name, value in entry.items() if isinstance(value, list))
 
@@ -78,7 +83,7 @@ def read(path: Path, options: Options) -> NamedVotes:
         while block := [entry for _, entry in islice(entries, ROWS)]:
             yield [[entry.get(name) for entry in block] for name in wanted]
 
-    return read_typed(_typed(names, lists, path, batches), path, options)
+    return read_typed(_typed(names, lists, path, batches, lambda row: f"line {numbers[row]}"), path, options)
 
 
 def read_counts(path: Path, options: Options) -> tuple[np.ndarray, list[str] | None, list[str], bool, str]:
@@ -102,10 +107,11 @@ def read_counts(path: Path, options: Options) -> tuple[np.ndarray, list[str] | N
     fields = _class_fields(entries, names, options, path)
     if not fields:
         raise InputError(refusal(path, options))
+    _refuse_annotators(fields, "a field for each class, with its count", path, options)
     for entry, place in zip(entries, where, strict=True):
         if lacking := [name for name in fields if not _is_number(entry.get(name))]:
             raise InputError(f"{place}: expected a number in {lacking[0]!r:.60}; found {entry.get(lacking[0])!r:.60}")
-    table = np.array([[float(entry[name]) for name in fields] for entry in entries])
+    table = np.array([[_float(entry[name]) for name in fields] for entry in entries])
     unused = ", ".join(name for name in names if name not in (*fields, key))
     return table, ids, fields, False, f"classes = fields with numbers{f'; not used: {unused:.200}' if unused else ''}"
 
@@ -116,8 +122,13 @@ def read_counts(path: Path, options: Options) -> tuple[np.ndarray, list[str] | N
 def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, fields) of every line."""
     for number, line in read_lines(path):
-        entry = need_dict(line, "an object with the votes on an item, or one of them", f"{path}, line {number}")
-        yield number, {name.strip(): value for name, value in entry.items()}
+        where = f"{path}, line {number}"
+        fields: dict[str, Any] = {}
+        for name, value in need_dict(line, "an object with the votes on an item, or one of them", where).items():
+            if (bare := name.strip()) in fields:
+                raise InputError(f"{where}: expected every field once, spaces around its name aside; {bare!r:.60} comes twice")
+            fields[bare] = value
+        yield number, fields
 
 
 def name_line(path: Path, row: int) -> str:
@@ -128,17 +139,25 @@ def name_line(path: Path, row: int) -> str:
 def _table(entries: Sequence[dict[str, Any]], path: Path) -> TypedTable:
     """The columns of some lines."""
     lists = {name for entry in entries for name, value in entry.items() if isinstance(value, list)}
-    return _typed(dict.fromkeys(name for entry in entries for name in entry), lists, path, lambda _: iter(()))
+    return _typed(dict.fromkeys(name for entry in entries for name in entry), lists, path, lambda _: iter(()), row_number)
 
 
-def _typed(names: dict[str, None], lists: set[str], path: Path, batches: Any) -> TypedTable:
+def _typed(names: dict[str, None], lists: set[str], path: Path, batches: Any, row_name: RowName) -> TypedTable:
     header = header_names([*names], path, "field")
     places = frozenset(place for place, name in enumerate(header) if name in lists)
-    return TypedTable(header, places, {}, batches, lambda row: name_line(path, row))
+    return TypedTable(header, places, {}, batches, row_name)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _float(value: float) -> float:
+    """The number; infinity, which is refused with its line, for a whole number of hundreds of digits."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _counted(entries: Sequence[dict[str, Any]], names: Sequence[str], options: Options, path: Path) -> str | None:
@@ -187,6 +206,14 @@ def _ids(entries: Sequence[dict[str, Any]], key: str, where: Sequence[str], path
     return [*seen]
 
 
+def _refuse_annotators(names: Sequence[str], expected: str, path: Path, options: Options) -> None:
+    """Refuse names of annotators where those of classes belong: the number beside each is the class that was chosen, no count."""
+    if options.classes is None and all(map(ANNOTATOR.fullmatch, names)):
+        found = f"{', '.join(map(repr, names)):.100} read like annotators"
+        ways = f"{TWO_LISTS}; {options.wording.option('classes')} says that they are classes"
+        raise InputError(f"{path}: expected {expected}; {found}. {ways}")
+
+
 def _of_objects(
     entries: Sequence[dict[str, Any]], field: str, where: Sequence[str], path: Path, options: Options
 ) -> tuple[np.ndarray, list[str]]:
@@ -198,10 +225,7 @@ def _of_objects(
                 expected = f"{{class: count}} in {field!r:.60}"
                 raise InputError(f"{place}: expected {expected}; {label!r:.60} has {value!r:.60}. {TWO_LISTS}")
     labels = [*dict.fromkeys(label for entry in entries for label in entry[field])]
-    if options.classes is None and all(map(ANNOTATOR.fullmatch, labels)):
-        found = f"{', '.join(map(repr, labels)):.100} read like annotators"
-        ways = f"{TWO_LISTS}; {options.wording.option('classes')} says that they are classes"
-        raise InputError(f"{path}: expected {{class: count}} in {field!r:.60}; {found}. {ways}")
+    _refuse_annotators(labels, f"{{class: count}} in {field!r:.60}", path, options)
     classes, _ = order_classes(labels, str(path), options.classes)
     if options.classes is None:
         check_spellings(classes, str(path), options.wording.option("classes"))
@@ -210,5 +234,5 @@ def _of_objects(
     table = np.zeros((len(entries), len(classes)))
     for row, entry in enumerate(entries):
         for label, value in entry[field].items():
-            table[row, column[label]] += value
+            table[row, column[label]] += _float(value)
     return table, [*classes]

@@ -26,7 +26,7 @@ class TypedTable:
         lists: the places of those that hold lists.
         classes: of the columns whose classes are known, by name.
         batches: its rows, many at a time: given places of columns, a list of values for each.
-        row_name: what messages call a row.
+        row_name: what messages call a row. It is asked for in every row, so it must not read the file again.
     """
 
     names: list[str]
@@ -134,6 +134,10 @@ def read_lists(table: TypedTable, columns: Columns, path: Path, options: Options
     for cells in table.batches([*places.values()]):
         for values in zip(*cells, strict=True):
             entry, where = dict(zip(roles, values, strict=True)), f"{path}, {table.row_name(row)}"
+            for role, inner in (("task", [entry.get("task")]), ("worker", entry.get("worker"))):
+                if isinstance(inner, list) and (several := [one for one in inner if isinstance(one, list | dict)]):
+                    expected = f"words or numbers in column {table.names[places[role]]!r}"
+                    raise InputError(f"{where}: expected {expected}; found {several[0]!r:.60}")
             name = str(row) if "task" not in entry else "" if entry["task"] is None else str(entry["task"])
             if not name.strip():
                 raise InputError(f"{where}: expected an id in column {table.names[places['task']]!r}, found none")
@@ -143,7 +147,13 @@ def read_lists(table: TypedTable, columns: Columns, path: Path, options: Options
                     expected = f"a list in column {table.names[places[role]]!r}, as in other rows"
                     raise InputError(f"{where}: expected {expected}; found {value!r:.60}")
             if not labels:
-                raise InputError(f"{where}: expected at least one vote in column {table.names[places['label']]!r}, found none")
+                if "empty" not in options.clean:
+                    expected = f"at least one vote in column {table.names[places['label']]!r}"
+                    hint = f"{options.wording.option('clean', 'empty')} skips items without votes"
+                    raise InputError(f"{where}: expected {expected}, found none. {hint}")
+                ballot.empty += 1
+                row += 1
+                continue
             if people is not None and len(people) != len(labels):
                 raise InputError(f"{where}: expected an annotator for each of {len(labels)} votes, found {len(people)}")
             ballot.item(name)
