@@ -24,7 +24,7 @@ from hardlabels.reporting.parallel import side_by_side
 from hardlabels.reporting.primary import analyse, too_few, whole_seeds, whole_seeds_only
 from hardlabels.reporting.primary_plan import Primary
 from hardlabels.reporting.primary_table import write_primary
-from hardlabels.reporting.provenance import describe_report, describe_runs
+from hardlabels.reporting.provenance import describe_again, describe_report, describe_runs
 from hardlabels.reporting.verdict_lines import verdict_lines
 from hardlabels.reporting.verdicts_by_data import matrix_lines, verdict_matrix, write_matrix
 from hardlabels.runs.cell import Cell
@@ -56,12 +56,12 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         raise no_finished_run(study, places, REPORT)
     rules = read_rules(cfg)
     primary = Primary.from_config(cfg.study)
-    chosen = tuple(word for word in words or [] if word.lstrip("+").startswith(CHOSEN_BY))
     folder = Path(cfg.folder) if cfg.folder else places[0] / "studies" / study.name / _report_name(cfg.study)
-    records = read_records(places, study)
+    records = read_records(places, study, [Path(place) for place in cfg.probed or ()])
     if not records.folders:
         broken = "".join(f"\n{path}: {printable(reason)}" for path, reason in records.unfinished[:MOST_NAMED])
         raise InputError(f"{no_finished_run(study, places, REPORT)}{broken}")
+    chosen = _choosing_words(words or [], places[0], records)
     _clear(folder)
     found = {key: _of_one_data_set(design, chosen) for key, design in designs(records, study.cells()).items()}
     wanted = choose(cfg.tables, cfg.figures)
@@ -80,7 +80,7 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
     if not several:
         problems += [f"{what}: it compares data sets, and this report has one" for what in wanted.over_data_only]
     command = " ".join([REPORT, *map(quoted, words if words is not None else [f"study={study.name}"])])
-    runs, own = describe_runs(records.folders.values()), describe_report(command)
+    runs, own = [*describe_runs(records.folders.values()), *describe_again(records)], describe_report(command)
     page = Page(study.title, study.name, parts, rules, tuple(runs), tuple(own), tuple(problems), overview)
     verdicts = [
         {"data": part.data, "recipe": part.recipe, **with_numbers(verdict.plain())} for part in parts for verdict in part.verdicts
@@ -101,6 +101,18 @@ def report(cfg: DictConfig, words: list[str] | None = None) -> Path:
         views = {key: cfg.logger[key] for key in ("project", "mode", "entity", "group")}
         log_report(folder, study.name, **views)
     return folder / "index.html"
+
+
+def _choosing_words(words: list[str], outputs: Path, records: Records) -> tuple[str, ...]:
+    """The overrides that chose the runs, for the commands that tables name.
+
+    A folder of runs that holds none of this study chose nothing. Reports of committed records are made with such a folder, and
+    tables that are committed in turn would name a place of somebody's machine.
+    """
+    chosen = tuple(word for word in words if word.lstrip("+").startswith(CHOSEN_BY))
+    runs = [*records.folders.values(), *(path for path, _ in records.unfinished)]
+    used = any(path.is_relative_to(outputs) for path in runs)
+    return chosen if used else tuple(word for word in chosen if not word.lstrip("+").startswith("outputs="))
 
 
 def with_numbers(verdict: dict[str, Any]) -> dict[str, Any]:
@@ -226,6 +238,8 @@ def _of_one_data_set(design: Design, words: tuple[str, ...]) -> Design:
         records.places,
         words,
         records.checkpoint,
+        records.again,
+        records.probed,
     )
     return replace(design, records=kept)
 
@@ -259,7 +273,7 @@ def _clear(folder: Path) -> None:
 def main() -> None:
     """The command: exit code 2 for bad input."""
     try:
-        report(compose_command("report", sys.argv[1:], lists=("places", "tables", "figures")), sys.argv[1:])
+        report(compose_command("report", sys.argv[1:], lists=("places", "probed", "tables", "figures")), sys.argv[1:])
     except MISTAKES as error:
         refuse(error)
 

@@ -315,6 +315,20 @@ def test_commands_keep_the_overrides_that_chose_the_runs(compose_report, tmp_pat
     ]
 
 
+@pytest.mark.parametrize("own", [False, True])
+def test_commands_name_the_folder_of_runs_only_where_it_has_runs_of_the_study(compose_report, tmp_path, own):
+    """A report of committed records is often made with an empty folder; its tables are committed in turn."""
+    demo_runs(tmp_path / "results/pocket", seeds=2)
+    if own:
+        write_run(tmp_path / "outputs", Cell("synthetic", "smoke", "soft", 5, 2), 0.5)
+    words = ["study=demo", f"outputs={tmp_path}/outputs", f"folder={tmp_path}/report", "figures=[]"]
+    page = report(compose_report(*words), words)
+    written = [page.parent / "verdicts.json", *page.parent.glob("table_*.md")]
+    commands = [text for path in written if "python -m hardlabels." in (text := path.read_text())]
+    assert commands
+    assert all((f"outputs={tmp_path}/outputs" in text) == own for text in commands)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

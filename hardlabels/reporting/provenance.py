@@ -12,6 +12,7 @@ from typing import Any
 
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.environment import code_version
+from hardlabels.runs.records import Records
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,14 @@ def describe_runs(folders: Iterable[Path]) -> list[Fact]:
     order = ["code", "device", "machine", "Python", "data fingerprint"]
     names = sorted(counts, key=lambda name: (order.index(name) if name in order else len(order), name.lower()))
     return [Fact(name, tuple(counts[name].most_common())) for name in names]
+
+
+def describe_again(records: Records) -> list[Fact]:
+    """Which probes measured networks that were trained again, with the number of their runs or pairs; empty without any."""
+    counts: Counter[str] = Counter()
+    for (_, _, probe), count in records.again.items():
+        counts[probe] += count
+    return [Fact("probes of networks trained again", tuple(sorted(counts.items())))] if counts else []
 
 
 def describe_report(command: str) -> list[Fact]:

@@ -2,9 +2,9 @@
 
 import json
 import lzma
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,8 @@ class Records:
         places: the folders that were read.
         words: the overrides that chose the study's runs, for the commands that tables and figures name; None: none were typed.
         checkpoint: the one that they are seen at; both tables hold all of them.
+        again: (data, recipe, probe) to the number of runs, or of pairs, that were measured on networks trained again.
+        probed: the folders of these.
     """
 
     table: pd.DataFrame
@@ -57,6 +59,8 @@ class Records:
     places: tuple[Path, ...] = ()
     words: tuple[str, ...] | None = None
     checkpoint: str = "best"
+    again: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    probed: tuple[Path, ...] = ()
 
     def at(self, checkpoint: str) -> "Records":
         """The same records, seen at another checkpoint: ``values``, tables, figures and claims then take its numbers."""
@@ -128,13 +132,15 @@ class Records:
         return dict(iter(self.table.groupby("name", sort=False)))
 
 
-def read_records(places: Sequence[str | Path], study: Study | None = None) -> Records:
+def read_records(places: Sequence[str | Path], study: Study | None = None, probed: Sequence[str | Path] = ()) -> Records:
     """Every finished run below these folders, or those of a study; the first folder that has a cell finished wins.
 
     Args:
         places: folders laid out as ``outputs`` is, or with archives ``<data>/<recipe>.tar.xz`` in it (``hardlabels.publish``);
             those that do not exist are passed over.
         study: keep its cells only, and say which are missing.
+        probed: folders laid out likewise, with runs that were trained again since their networks were not kept: of runs that
+            ``places`` have, what probes measured is read there where they have nothing. No score is.
 
     Unreadable and unfinished runs are listed, never silently dropped. What was read is kept in ``.records.csv`` of each
     place; folders that changed since are read again.
@@ -149,9 +155,12 @@ def read_records(places: Sequence[str | Path], study: Study | None = None) -> Re
         folders.update({cell: path for cell, path in fresh.items() if path not in failures})
         unfinished.update({cell: (fresh[cell], failures[fresh[cell]]) for cell in fresh if fresh[cell] in failures})
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
+    again = _measured_again(probed, folders, table)
+    table = table if again.empty else pd.concat([table, again], ignore_index=True)
     table["study"] = "" if study is None else study.name
     pairs = [_read_pairs(file) for place in places for file in pair_files(Path(place))]
-    joined = pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(columns=PAIR_COLUMNS)
+    others = [_among(_read_pairs(file), folders) for place in probed for file in pair_files(Path(place))]
+    joined = pd.concat([*pairs, *others], ignore_index=True) if pairs or others else pd.DataFrame(columns=PAIR_COLUMNS)
     return Records(
         table[COLUMNS],
         _among(joined, folders),
@@ -159,7 +168,41 @@ def read_records(places: Sequence[str | Path], study: Study | None = None) -> Re
         [why for cell, why in unfinished.items() if cell not in folders],
         [cell for cell in wanted or [] if cell not in folders and cell not in unfinished],
         tuple(Path(place) for place in places),
+        again=_count_again(again, others),
+        probed=tuple(Path(place) for place in probed),
     )
+
+
+def _measured_again(probed: Sequence[str | Path], folders: Mapping[Cell, Path], known: pd.DataFrame) -> pd.DataFrame:
+    """What probes say of networks that were trained again, where nothing is known of the run's first network."""
+    parts = []
+    for place in _with_archives(probed, list(folders)):
+        parts.append(_read_place(place, {cell: place / cell.folder for cell in folders if (place / cell.folder).is_dir()})[0])
+    found = pd.concat(parts, ignore_index=True) if parts else known[:0]
+    there = set(_measurements(known))
+    kept = [run not in there and run[-1] not in ("", *REFERENCES) for run in _measurements(found)]
+    return found[np.array(kept, dtype=bool)]
+
+
+def _measurements(rows: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """Of each row the run that it is about and the probe that measured it; none of a score."""
+    probes = [Quantity.from_column(name).probe for name in rows["name"]]
+    return zip(*(rows[column] for column in ("data", "recipe", "method", "K", "seed")), probes, strict=True)
+
+
+def _count_again(rows: pd.DataFrame, pairs: Sequence[pd.DataFrame]) -> dict[tuple[str, str, str], int]:
+    """(data, recipe, probe) to the number of runs, or of pairs of runs, that were measured."""
+    group, runs = ["data", "recipe", "probe"], ["method", "K", "seed"]
+    probes = [Quantity.from_column(name).probe for name in rows["name"]]
+    parts = [
+        rows.assign(probe=probes)[[*group, *runs]],
+        *(part[[*group, *(f"{name}_{s}" for name in runs for s in "ab")]] for part in pairs),
+    ]
+    found: dict[tuple[str, str, str], int] = {}
+    for part in parts:
+        for key, measured in part.drop_duplicates().groupby(group):
+            found[key] = max(found.get(key, 0), len(measured))  # the two checkpoints of a probe of pairs have a file each
+    return found
 
 
 def pair_files(place: Path) -> list[Path]:

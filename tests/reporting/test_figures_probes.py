@@ -1,5 +1,7 @@
 """Figures of what probes saved: literal files in, exact numbers out, and the same numbers on the canvas."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -204,6 +206,24 @@ def test_barriers_are_shown_with_and_without_stale_statistics(outputs):
     assert bold.get_ydata().tolist() == [1.0, 3.0, 1.0]
     notes = FIGURES["11"](outputs.records()).notes
     assert "sls – soft, BN statistics re-estimated: mean barrier 0.600, 0.500 to 0.700, 2 pairs." in notes
+
+
+def test_notes_have_the_few_votes_that_no_picture_shows(outputs):
+    gradients = {"gradient_variance": {"full/spearman": 0.5}}
+    for method, k, seed in product(("soft", "sls"), (None, 5), (0, 1)):
+        outputs.run(method, k, seed, probes=gradients)
+    for probe, values in (
+        ("cka", {"full/cka": 0.9}),
+        ("gradcam", {"full/correlation": 0.9}),
+        ("barrier", {"alpha": [0.0, 1.0], "full/soft_nll_interpolated_bn": [1.0, 1.0], "full/barrier_interpolated_bn": 0.9}),
+    ):
+        outputs.pairs(probe, [(("sls", k, 0), ("sls", k, 1), values) for k in (None, 5)])
+    notes = {number: FIGURES[number](outputs.records()).notes for number in ("7", "9", "11", "12")}
+    assert "K = 5, not drawn: mean 0.500, 0.500 to 0.500 over 4 runs." in notes["7"]
+    assert "K = 5, not drawn: sls, full: mean 0.900, 0.900 to 0.900, 1 pairs." in notes["9"]
+    bn = "BN statistics interpolated"
+    assert f"K = 5, not drawn: sls – sls, {bn}: mean barrier 0.900, 0.900 to 0.900, 1 pairs." in notes["11"]
+    assert "linear CKA, K = 5, not drawn: sls, full: mean 0.900, 0.900 to 0.900, 1 pairs." in notes["12"]
 
 
 # ---- outliers ----

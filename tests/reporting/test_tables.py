@@ -193,6 +193,34 @@ def test_tables_7_and_9_have_a_row_a_detector_and_a_column_a_method(literal):
     assert all(entry.p is None for entry in far.cells.values())
 
 
+def test_tables_of_outliers_have_rows_of_the_few_votes_that_were_measured(literal):
+    """With the methods that were measured; nothing is said to be missing of a K that the paper does not have."""
+    names = [f"ood/{images}/{detector}/auroc" for images in ("svhn", "cifar100") for detector in ("energy", "knn")]
+    values = {(m, ALL, name): [a, a + 0.02] for m, a in (("soft", 0.8), ("sls", 0.9)) for name in names}
+    few = {(m, 5.0, name): [a, a + 0.01] for m, a in (("soft", 0.6), ("sls", 0.7)) for name in names}
+    before, after = ({number: TABLES[number](literal(v)) for number in ("7", "8", "9", "S3")} for v in (values, values | few))
+    for number, table in after.items():
+        rows = before[number].rows
+        assert table.rows[: len(rows)] == rows
+        assert {row.rpartition(", ")[2] for row in table.rows[len(rows) :]} == {"K = 5"}
+        assert {key: entry for key, entry in table.cells.items() if key[0] in rows} == before[number].cells
+        assert table.notes == before[number].notes
+        assert ("all votes, " in before[number].caption, "where a row names a K" in table.caption) == (True, True)
+    assert after["7"].rows[-2:] == ["energy, K = 5", "knn, K = 5"]
+    energy = after["8"].cells["energy, K = 5", "sls"]
+    assert (energy.mean, energy.published, energy.p, energy.best) == (pytest.approx(0.705), None, 0.25, True)
+    assert after["S3"].cells["svhn, knn, K = 5", "soft, AUROC ↑"].mean == pytest.approx(0.605)
+    assert ("energy, K = 5", "multipass") not in after["7"].cells
+
+
+def test_a_method_that_was_measured_with_few_votes_alone_has_a_column(literal):
+    values = {("stratified_sls", 5.0, "ood/svhn/knn/auroc"): [0.7], ("soft", ALL, "ood/svhn/knn/auroc"): [0.6]}
+    table = TABLES["7"](literal(values))
+    assert table.cells["knn, K = 5", "stratified_sls"].mean == 0.7
+    assert ("knn", "stratified_sls") not in table.cells
+    assert not any("stratified_sls" in note for note in table.notes)
+
+
 def test_table_8_tests_one_sided_that_sls_is_higher(literal):
     values = {
         ("sls", ALL, "ood/cifar100/energy/auroc"): [0.81, 0.82, 0.83, 0.84, 0.85],

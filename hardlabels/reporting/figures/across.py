@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from hardlabels.reporting.figures.style import label, places, strip
 from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.records import Records
-from hardlabels.runs.spelling import ALL
+from hardlabels.runs.spelling import ALL, write_votes
 
 COLUMNS = ["kind", "slice", "value"]
 
@@ -43,18 +43,32 @@ class PairKind:
         return name(self.first) if self.first == self.second else self.written(name)
 
 
-def prepare_across(records: Records, probe: str, name: str, slices: tuple[str, ...]) -> pd.DataFrame:
-    """One row for each slice and pair of runs that see all votes: the kind of pair, the slice, the value.
+def votes_of_pairs(records: Records, probe: str) -> list[float]:
+    """The K, other than all votes, that the probe measured pairs of: pictures have all votes, notes name the others."""
+    rows = records.seen_pairs
+    rows = rows[(rows["probe"] == probe) & (rows["K_a"] == rows["K_b"]) & (rows["K_a"] != ALL)]
+    return sorted(rows["K_a"].unique())
+
+
+def prepare_across(
+    records: Records,
+    probe: str,
+    name: str,
+    slices: tuple[str, ...],
+    K: float = ALL,  # noqa: N803
+) -> pd.DataFrame:
+    """One row for each slice and pair of runs that see K votes: the kind of pair, the slice, the value.
 
     Args:
         records: with pairs of the probe.
         probe: its name.
         name: of the value.
         slices: which to keep.
+        K: votes per item in training, of both runs.
     """
     pairs = records.seen_pairs
     rows = pairs[(pairs["probe"] == probe) & (pairs["name"] == name) & pairs["slice"].isin(slices)]
-    rows = rows[(rows["K_a"] == ALL) & (rows["K_b"] == ALL)].dropna(subset="value")
+    rows = rows[(rows["K_a"] == K) & (rows["K_b"] == K)].dropna(subset="value")
     pairs_of = zip(rows["method_a"], rows["method_b"], rows["seed_a"] == rows["seed_b"], strict=True)
     kinds = [PairKind(a, b, same_seed=bool(same) and a != b) for a, b, same in pairs_of]
     found = pd.DataFrame({"kind": kinds, "slice": rows["slice"].to_list(), "value": rows["value"].to_list()}, columns=COLUMNS)
@@ -79,3 +93,12 @@ def means(rows: pd.DataFrame) -> list[str]:
         spread = f"mean {np.mean(value):.3f}, {value.min():.3f} to {value.max():.3f}"
         lines.append(f"{kind.briefly()}, {view}: {spread}, {len(value)} pairs.")
     return lines
+
+
+def means_of_few_votes(records: Records, probe: str, name: str, slices: tuple[str, ...]) -> list[str]:
+    """The same of the K that no picture has."""
+    return [
+        f"K = {write_votes(k)}, not drawn: {line}"
+        for k in votes_of_pairs(records, probe)
+        for line in means(prepare_across(records, probe, name, slices, k))
+    ]

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from hardlabels.reporting.tables.detection import detector_order
+from hardlabels.reporting.tables.detection import detector_order, votes_measured
 from hardlabels.reporting.tables.saved import run_arrays
 from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.quantity import Detection
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL, write_votes
 
 PROBE = "ood"
 SETS = ("svhn", "cifar100")
@@ -26,6 +27,12 @@ def saved_detection(records: Records) -> dict[Cell, dict[tuple[str, str], dict[s
             if parts:
                 found[cell] = parts
     return found
+
+
+def few_votes_note(records: Records) -> list[str]:
+    """Where the numbers of the runs are that these figures leave out."""
+    few = ", ".join(write_votes(k) for k in votes_measured(records) if k != ALL)
+    return [f"Runs with K = {few} were measured too and are not drawn: tables 7, 8, 9 and S3 have them."] if few else []
 
 
 def ordered(keys: set[tuple[str, str]]) -> list[tuple[str, str]]:

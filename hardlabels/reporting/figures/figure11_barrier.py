@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
-from hardlabels.reporting.figures.across import PairKind
+from hardlabels.reporting.figures.across import PairKind, votes_of_pairs
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, legend_below, styled
 from hardlabels.reporting.published import published
@@ -15,6 +15,7 @@ from hardlabels.reporting.tables.sheet import Sheet
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.quantity import write_probed
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL, write_votes
 
 PROBE = "barrier"
 VARIANTS = {"interpolated_bn": "BN statistics interpolated", "reestimated_bn": "BN statistics re-estimated"}
@@ -38,12 +39,10 @@ class Barrier:
     chance: float | None
 
 
-def prepare_barrier(records: Records) -> Barrier:
-    """Curves and barriers of all pairs that see all votes; pairs with another number of points than most are left out."""
+def prepare_barrier(records: Records, K: float = ALL) -> Barrier:  # noqa: N803
+    """Curves and barriers of all pairs that see K votes; pairs with another number of points than most are left out."""
     found = [
-        (a, b, values)
-        for (a, b), values in pair_values(records, PROBE).items()
-        if a.K is None and b.K is None and "alpha" in values
+        (a, b, values) for (a, b), values in pair_values(records, PROBE).items() if a.votes == b.votes == K and "alpha" in values
     ]
     lengths = [len(values["alpha"]) for _, _, values in found]
     points = max(set(lengths), key=lengths.count) if lengths else 0
@@ -85,9 +84,19 @@ def draw_barrier(numbers: Barrier) -> Canvas:
     return figure
 
 
+def mean_heights(numbers: Barrier) -> list[str]:
+    """One line for each kind of pair and treatment of BN: mean, range and number of pairs."""
+    return [
+        f"{kind}, {VARIANTS[variant]}: mean barrier {np.nanmean(values):.3f}, {np.nanmin(values):.3f} to "
+        f"{np.nanmax(values):.3f}, {len(values)} pairs."
+        for (variant, kind), values in sorted(numbers.heights.items(), key=lambda entry: (entry[0][0], str(entry[0][1])))
+    ]
+
+
 def barrier(records: Records) -> Figure:
     """The figure."""
     sheet, numbers = Sheet(records, "main", seeds=10), prepare_barrier(records)
+    sheet.uses(PROBE)
     if sheet.empty:
         sheet.entry("soft_nll", "sls")
         sheet.entry("soft_nll", "soft")
@@ -99,11 +108,9 @@ def barrier(records: Records) -> Figure:
     if not numbers.curves:
         sheet.lack(PROBE)
         return Figure("11", "Loss barrier", caption, sheet.notes())
-    notes = [
-        f"{kind}, {VARIANTS[variant]}: mean barrier {np.nanmean(values):.3f}, {np.nanmin(values):.3f} to "
-        f"{np.nanmax(values):.3f}, {len(values)} pairs."
-        for (variant, kind), values in sorted(numbers.heights.items(), key=lambda entry: (entry[0][0], str(entry[0][1])))
-    ]
+    notes = mean_heights(numbers)
+    for k in votes_of_pairs(records, PROBE):
+        notes += [f"K = {write_votes(k)}, not drawn: {line}" for line in mean_heights(prepare_barrier(records, k))]
     if sheet.group.published:
         paper = published()["figures"]["fig11_loss_barrier"]
         notes.append(

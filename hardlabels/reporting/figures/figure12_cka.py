@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
-from hardlabels.reporting.figures.across import means, prepare_across, strips
+from hardlabels.reporting.figures.across import means, means_of_few_votes, prepare_across, strips
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, styled
 from hardlabels.reporting.published import published
@@ -35,6 +35,7 @@ def draw_cka(numbers: pd.DataFrame) -> Canvas:
 def cka(records: Records) -> Figure:
     """The figure."""
     sheet, numbers = Sheet(records, "main", seeds=10), prepare_cka(records)
+    sheet.uses(PROBE)
     if sheet.empty:
         sheet.entry("soft_nll", "sls")
         sheet.entry("soft_nll", "soft")
@@ -48,6 +49,9 @@ def cka(records: Records) -> Figure:
         sheet.lack(PROBE)
         return Figure("12", "Representation similarity", caption, sheet.notes())
     notes = [f"{ESTIMATORS[name]}: {line}" for name in ESTIMATORS for line in means(numbers[numbers["estimator"] == name])]
+    notes += [
+        f"{word}, {line}" for name, word in ESTIMATORS.items() for line in means_of_few_votes(records, PROBE, name, ("full",))
+    ]
     if sheet.group.published:
         paper = published()["figures"]["fig12_cka"]["within_method"]
         notes.append("Published: " + ", ".join(f"{method} {value}" for method, value in paper.items()) + ".")

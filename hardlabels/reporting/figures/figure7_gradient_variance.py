@@ -14,7 +14,7 @@ from hardlabels.reporting.tables.saved import run_arrays
 from hardlabels.reporting.tables.sheet import Sheet, method_key
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.records import Records
-from hardlabels.runs.spelling import ALL
+from hardlabels.runs.spelling import ALL, write_votes
 
 PROBE = "gradient_variance"
 SHOWN = ("sls", "soft")  # whose items are drawn: the first that has them
@@ -26,12 +26,14 @@ class GradientVariance:
 
     Attributes:
         spearman: method, seed, value: correlation of variance and annotator entropy over items, all votes.
+        few: the same of runs with fewer votes, which are not drawn; with their K.
         run: the run whose items are shown; None where no arrays are at hand.
         entropy: (n,) annotator entropy of its items.
         variance: (n,) variance of the last layer's gradient.
     """
 
     spearman: pd.DataFrame
+    few: pd.DataFrame
     run: Cell | None
     entropy: np.ndarray
     variance: np.ndarray
@@ -40,13 +42,13 @@ class GradientVariance:
 def prepare_gradient_variance(records: Records) -> GradientVariance:
     """Correlations of all runs that see all votes, and the items of one of them."""
     rows = records.seen[(records.seen["name"] == f"{PROBE}/spearman") & (records.seen["slice"] == "full")]
-    rows = rows[rows["K"] == ALL].dropna(subset="value")
-    spearman = rows[["method", "seed", "value"]].sort_values(["method", "seed"], ignore_index=True)
+    rows = rows[["K", "method", "seed", "value"]].dropna(subset="value").sort_values(["K", "method", "seed"], ignore_index=True)
+    few, spearman = rows[rows["K"] != ALL], rows[rows["K"] == ALL].drop(columns="K").reset_index(drop=True)
     for cell in sorted(records.folders, key=lambda c: ((*SHOWN, c.variant).index(c.variant), c.seed)):
         arrays = run_arrays(records.folders[cell], PROBE, records.checkpoint) if cell.K is None and cell.variant in SHOWN else {}
         if {"item_entropy", "item_variance"} <= set(arrays):
-            return GradientVariance(spearman, cell, arrays["item_entropy"], arrays["item_variance"])
-    return GradientVariance(spearman, None, np.zeros(0), np.zeros(0))
+            return GradientVariance(spearman, few, cell, arrays["item_entropy"], arrays["item_variance"])
+    return GradientVariance(spearman, few, None, np.zeros(0), np.zeros(0))
 
 
 @styled
@@ -71,6 +73,7 @@ def draw_gradient_variance(numbers: GradientVariance) -> Canvas:
 def gradient_variance(records: Records) -> Figure:
     """The figure."""
     sheet, numbers = Sheet(records, "main", seeds=10), prepare_gradient_variance(records)
+    sheet.uses(PROBE)
     if sheet.empty:
         sheet.entry("soft_nll", "sls")
     found = numbers.spearman["value"]
@@ -83,6 +86,10 @@ def gradient_variance(records: Records) -> Figure:
         sheet.lack(PROBE)
         return Figure("7", "Gradient variance", caption, sheet.notes())
     notes = [f"Spearman: mean {found.mean():.3f}, {found.min():.3f} to {found.max():.3f} over {len(found)} runs."]
+    for k, rows in numbers.few.groupby("K"):
+        value = rows["value"]
+        spread = f"mean {value.mean():.3f}, {value.min():.3f} to {value.max():.3f} over {len(value)} runs"
+        notes.append(f"K = {write_votes(k)}, not drawn: {spread}.")
     if sheet.group.published:
         paper = published()["figures"]["fig7_gradient_variance"]["entropy_vs_last_layer_grad_variance_spearman"]
         notes.append(f"Published: mean {paper['mean']}, {paper['min']} to {paper['max']}.")

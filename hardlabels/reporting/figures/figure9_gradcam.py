@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
-from hardlabels.reporting.figures.across import means, prepare_across, strips
+from hardlabels.reporting.figures.across import means, means_of_few_votes, prepare_across, strips
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import WIDTH, label, styled
 from hardlabels.reporting.published import published
@@ -72,6 +72,7 @@ def draw_gradcam(numbers: GradCam) -> Canvas:
 def gradcam(records: Records) -> Figure:
     """The figure."""
     sheet, numbers = Sheet(records, "main", seeds=10), prepare_gradcam(records)
+    sheet.uses(PROBE)
     if sheet.empty:
         sheet.entry("soft_nll", "sls")
         sheet.entry("soft_nll", "soft")
@@ -84,7 +85,7 @@ def gradcam(records: Records) -> Figure:
     if numbers.stability.empty:
         sheet.lack(PROBE)
         return Figure("9", "Grad-CAM stability", caption, sheet.notes())
-    notes = means(numbers.stability)
+    notes = [*means(numbers.stability), *means_of_few_votes(records, PROBE, "correlation", tuple(SLICES))]
     if sheet.group.published:
         paper = published()["figures"]["fig9_gradcam"]
         words = [f"{part}: " + ", ".join(f"{m} {v}" for m, v in values.items()) for part, values in paper.items()]

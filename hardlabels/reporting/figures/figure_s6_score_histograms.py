@@ -7,7 +7,7 @@ from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
 from hardlabels.reporting.claims.quantities import auroc
-from hardlabels.reporting.figures.detection import PROBE, ordered, saved_detection
+from hardlabels.reporting.figures.detection import PROBE, few_votes_note, ordered, saved_detection
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import ANNOTATORS, canvas, colour, label, legend_below, styled
 from hardlabels.reporting.tables.sheet import Sheet
@@ -80,4 +80,4 @@ def score_histograms(records: Records) -> Figure:
     if not numbers.panels:
         sheet.lack(PROBE)
     draw = (lambda: draw_score_histograms(numbers)) if numbers.panels else None
-    return Figure("S6", "Outlier scores", caption, sheet.notes(), draw)
+    return Figure("S6", "Outlier scores", caption, [*few_votes_note(records), *sheet.notes()], draw)

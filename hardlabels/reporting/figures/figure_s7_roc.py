@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 
 from hardlabels.reporting.checkpoints import BOTH
-from hardlabels.reporting.figures.detection import PROBE, ordered, saved_detection
+from hardlabels.reporting.figures.detection import PROBE, few_votes_note, ordered, saved_detection
 from hardlabels.reporting.figures.figure import Figure
 from hardlabels.reporting.figures.style import canvas, colour, label, legend_below, styled
 from hardlabels.reporting.tables.sheet import Sheet, method_key
@@ -63,4 +63,5 @@ def roc(records: Records) -> Figure:
     )
     if not numbers:
         sheet.lack(PROBE)
-    return Figure("S7", "Outlier detection", caption, sheet.notes(), (lambda: draw_roc(numbers)) if numbers else None)
+    notes = [*few_votes_note(records), *sheet.notes()]
+    return Figure("S7", "Outlier detection", caption, notes, (lambda: draw_roc(numbers)) if numbers else None)

@@ -1,11 +1,12 @@
-"""What the three tables of outlier detection share: one row per detector, one column per method."""
+"""What the tables of outlier detection share: one row per detector and K, one column per method."""
 
 from hardlabels.reporting.claims.quantities import auroc
 from hardlabels.reporting.published import published, published_row
-from hardlabels.reporting.tables.sheet import Sheet
+from hardlabels.reporting.tables.sheet import Sheet, method_key
 from hardlabels.reporting.tables.table import Cells, mark_best
 from hardlabels.runs.quantity import Detection
 from hardlabels.runs.records import Records
+from hardlabels.runs.spelling import ALL, write_votes
 
 SETTINGS = (
     "The settings that the paper does not give (ODIN's temperature and step, KNN's k, which outliers) are in each run's "
@@ -44,13 +45,56 @@ def detector_order(names: set[str]) -> list[str]:
     return order + sorted(names - set(order))
 
 
+def votes_measured(records: Records) -> list[float]:
+    """All votes, which the paper's tables have, then every other K whose runs were measured."""
+    names = {one.quantity.column for one in detections_in(records)}
+    rows = records.table[records.table["name"].isin(names)]
+    return [ALL, *sorted(k for k in rows["K"].unique() if k != ALL)]
+
+
+def methods_in_columns(sheet: Sheet, section: str) -> list[str]:
+    """The methods of the published table and of all votes, and those that were measured with few votes."""
+    names = {one.quantity.column for one in detections_in(sheet.records)}
+    rows = sheet.records.table
+    few = rows[rows["name"].isin(names) & (rows["K"] != ALL)]["method"].unique()
+    return sorted({*sheet.methods(published()[section]["columns"], ALL), *few}, key=method_key)
+
+
+def row_at(name: str, K: float) -> str:  # noqa: N803
+    """The heading of a row: those of few votes name their K.
+
+    >>> row_at("energy", ALL), row_at("energy", 5)
+    ('energy', 'energy, K = 5')
+    """
+    return name if ALL == K else f"{name}, K = {write_votes(K)}"
+
+
+def votes_in_words(records: Records) -> str:
+    """What a caption says of the votes that its runs were trained with."""
+    return "all votes" if len(votes_measured(records)) == 1 else "all votes but where a row names a K"
+
+
 def auroc_cells(sheet: Sheet, outliers: str, section: str, methods: list[str], detectors: list[str]) -> Cells:
-    """AUROC of every detector and method beside the published one; the best method of each detector is marked."""
+    """AUROC of every detector, K and method, beside the published one; the best method of each row is marked.
+
+    With all votes what is not there is missing. Other K have the methods that were measured: the paper has none of them.
+    """
     order = published()[section]["columns"]
+    expected = sheet.methods(order, ALL)
     cells: Cells = {}
-    for detector in detectors:
-        for method in methods:
-            paper = published_row(section, detector, order.index(method)) if method in order else (None, None)
-            cells[detector, method] = sheet.entry(auroc(outliers, detector).column, method, published=paper)
-        mark_best(cells, [(detector, method) for method in methods], higher=True)
+    for k in votes_measured(sheet.records):
+        for detector in detectors:
+            name, row = auroc(outliers, detector).column, row_at(detector, k)
+            for method in methods:
+                if k == ALL and method in expected:
+                    paper = published_row(section, detector, order.index(method)) if method in order else (None, None)
+                    cells[row, method] = sheet.entry(name, method, published=paper)
+                elif k != ALL and sheet.values(name, method, k):
+                    cells[row, method] = sheet.entry(name, method, k)
+            mark_best(cells, [(row, method) for method in methods], higher=True)
     return cells
+
+
+def rows_of(cells: Cells) -> list[str]:
+    """Their rows, in order."""
+    return list(dict.fromkeys(row for row, _ in cells))

@@ -117,6 +117,6 @@ def _offline(settings: Any) -> Any:
 
 def _pair_files(records: Records, name: str) -> list[Path]:
     """The files of this name, also compressed: of the places that were read, and of those where runs are."""
-    roots = [*records.places, *(path.absolute().parents[DEPTH - 1] for path in records.folders.values())]
+    roots = [*records.places, *records.probed, *(path.absolute().parents[DEPTH - 1] for path in records.folders.values())]
     folders = dict.fromkeys(folder for root in dict.fromkeys(roots) for folder in sorted(root.glob("studies/*/diagnostics")))
     return [folder / found for folder in folders for found in (name, f"{name}.xz") if (folder / found).is_file()]

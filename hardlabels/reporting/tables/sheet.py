@@ -111,6 +111,7 @@ class Sheet:
         self._lacks: dict[str, list[str]] = {}
         self._lost: dict[str, None] = {}
         self._no_votes = False
+        self._again: dict[str, None] = {}
 
     # ---- what there is ----
 
@@ -152,6 +153,7 @@ class Sheet:
             seeds: only these; None for all.
         """
         paper, paper_sd = published if self.group.published else (None, None)
+        self.uses(Quantity.from_column(name).probe)
         found = self.values(name, method, K, slice)
         if seeds is not None:
             found = {seed: value for seed, value in found.items() if seed in set(seeds)}
@@ -217,6 +219,11 @@ class Sheet:
         else:
             self._say(f"{short} of {runs} runs of {method}, K = {write_votes(k)}, have no finite {name} and are left out.")
 
+    def uses(self, probe: str) -> None:
+        """Remember that a probe's values are shown, for the notes: some are of networks that were trained again."""
+        if (self.group.data, self.group.recipe, probe) in self.records.again:
+            self._again[probe] = None
+
     def lack(self, probe: str) -> None:
         """Remember that a probe's results are missing, for the notes below the table."""
         self._lacks.setdefault(probe, [])
@@ -242,6 +249,11 @@ class Sheet:
             command = commands.probe([probe], self.group.data, self.group.recipe)
             command += "" if self.records.checkpoint == "best" or probe in TIMELESS else f" checkpoint={self.records.checkpoint}"
             lines.append(f"Missing: {probe}{of}. To measure it: {command}")
+        lines += [
+            f"{probe} measured networks that were trained again with the same settings and seeds, since the first ones were not "
+            "kept: their last bits may differ, and no score is theirs."
+            for probe in self._again
+        ]
         return [*lines, *self._lost, *([NEEDS_DATA] if self._no_votes else [])]
 
 
