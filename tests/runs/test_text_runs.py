@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -72,9 +74,13 @@ def run(run_cell):
 
 
 def composed(recipe, *overrides):
-    files = ["data=files", "data.votes=votes.csv", "data.items=texts.csv", "data.name=mine", "trainer.accelerator=cpu"]
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        return compose("train", [*files, f"recipe={recipe}", "recipe.epochs=2", "recipe.width=2", "run.tag=t", *overrides])
+        return compose("train", words(recipe, *overrides))
+
+
+def words(recipe, *overrides):
+    files = ["data=files", "data.votes=votes.csv", "data.items=texts.csv", "data.name=mine", "trainer.accelerator=cpu"]
+    return [*files, f"recipe={recipe}", "recipe.epochs=2", "recipe.width=2", "run.tag=t", *overrides]
 
 
 def check_predictions(run):
@@ -160,6 +166,26 @@ def test_an_encoder_is_trained_and_resumed(run, tiny_encoder, monkeypatch):
     assert any("attention" in name for name in moved)
     assert any(name.startswith("head") for name in moved)
     check_resumed(run, first, monkeypatch, *arguments)
+
+
+def test_two_processes_train_the_encoder_that_one_process_trains(run, tiny_encoder, place):
+    """No embedding depends on BERT's pooler, and no process waits for its gradients; one has nothing of the last batch of one."""
+    sgd = "recipe.optimizer={_target_: torch.optim.SGD, lr: 0.1}"  # Adam makes steps of equal length of any rounding
+    arguments = ("text_finetune", f"model.encoder={tiny_encoder}", "recipe.batch_size=20", sgd)
+    alone = run(*arguments)
+    assert len(alone.split.train) % 20 == 1
+    two = [*words("text_finetune", *arguments[1:]), "trainer.devices=2", "trainer.strategy=ddp", f"outputs={place / 'two'}"]
+    done = subprocess.run([sys.executable, "-m", "hardlabels.train", *two], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    shared = FinishedRun.open(place / "two" / alone.cell.folder)
+    assert shared.environment[0]["processes"] == 2
+    for ours, theirs in zip(shared.history, alone.history, strict=True):
+        np.testing.assert_allclose(list(ours.values()), list(theirs.values()), rtol=1e-3, atol=1e-4)
+    start = make_network(alone.cfg, alone.prepared)
+    a, b, before = (network.state_dict() for network in (shared.network("last"), alone.network("last"), start))
+    for name in a:
+        torch.testing.assert_close(a[name], b[name], rtol=0, atol=1e-4, msg=name)
+    assert any("attention" in name and not torch.equal(a[name], before[name]) for name in a)
 
 
 @pytest.mark.parametrize("recipe", ["text_head", "text_finetune"])

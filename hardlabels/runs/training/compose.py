@@ -87,7 +87,7 @@ def compose_run(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> Run:
     trainer = make_trainer(config, callbacks, make_loggers(config["logger"], known), keeper)
     if trainer.world_size > 1:
         synchronised(network, trainer.strategy.root_device)
-        if isinstance(network, ByEpoch) and getattr(network, "trains_in_parts", True):
+        if getattr(network, "trains_in_parts", isinstance(network, ByEpoch)):
             find_unused_parameters(trainer)
     return Run(directory, training, content, datamodule, classifier, keeper, trainer)
 
