@@ -143,12 +143,12 @@ class DeliveryDataModule(LightningDataModule):
 
     def on_after_batch_transfer(self, batch: Batch, dataloader_idx: int) -> Training | Evaluation:
         """Look up inputs and targets by position, on the device."""
-        items = self._items[batch.part][batch.position]
+        items = self._items[batch.part].index_select(0, batch.position)
         if batch.part != "train":
             return Evaluation(self._inputs.evaluation(batch, items), items)
         if batch.epoch != self._epoch:
             raise RuntimeError(f"a batch drawn for epoch {batch.epoch} arrived in epoch {self._epoch}: labels would be stale")
-        inputs, target = self._inputs.training(batch, items), self._targets[batch.position]
+        inputs, target = self._inputs.training(batch, items), self._targets.index_select(0, batch.position)
         mixed = self.delivery.mix(inputs, target, epoch=batch.epoch, step=batch.step)
         return Training(*(tensor[batch.share] for tensor in mixed), batch.total)  # type: ignore[call-arg]
 

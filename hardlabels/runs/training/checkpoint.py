@@ -112,9 +112,15 @@ def from_version_1(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def network_state(path: Path, network: nn.Module) -> dict[str, Tensor]:
-    """The weights of a checkpoint, each of the name and shape that the network has."""
-    return _fitting(path, load_checkpoint(path)["state_dict"], network)
+def network_state(path: Path, network: nn.Module, checkpoint: Mapping[str, Any] | None = None) -> dict[str, Tensor]:
+    """The weights of a checkpoint, each of the name and shape that the network has.
+
+    Args:
+        path: the file; errors name it.
+        network: that will take the weights.
+        checkpoint: what was read of the file, where that was done already.
+    """
+    return _fitting(path, (load_checkpoint(path) if checkpoint is None else checkpoint)["state_dict"], network)
 
 
 def resume_state(path: Path, network: nn.Module, epochs: int) -> Resumed:
