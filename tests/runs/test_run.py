@@ -104,6 +104,36 @@ def test_a_run_that_died_after_its_last_epoch_only_writes_its_result(make_config
     assert (folder / "last.ckpt").stat().st_mtime_ns == before
 
 
+def test_a_best_checkpoint_of_another_epoch_is_no_result(make_config, run_cell):
+    """A kill between the two checkpoints, and a GPU that repeats the epoch with other last digits: then it may not be best."""
+    folder = run_cell(make_config("recipe.epochs=3"))
+    best = json.loads((folder / "result.json").read_text())["best"]["epoch"]
+    checkpoint = torch.load(folder / "best.ckpt", weights_only=True)
+    assert checkpoint["epoch"] == best
+    torch.save({**checkpoint, "epoch": best + 1}, folder / "best.ckpt")
+    (folder / "done").unlink()
+    with pytest.raises(
+        InputError, match=rf"best\.ckpt holds the network of epoch {best + 1}, and .* the best one is epoch {best}"
+    ):
+        run_cell(make_config("recipe.epochs=3"))
+    assert not (folder / "done").exists()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+def test_a_run_on_a_gpu_is_predicted_there(make_config, run_cell, monkeypatch):
+    from hardlabels.runs.training import result
+
+    devices, predict = [], result.predict
+
+    def watched(network, *arguments, **settings):
+        devices.append(next(network.parameters()).device.type)
+        return predict(network, *arguments, **settings)
+
+    monkeypatch.setattr(result, "predict", watched)
+    run_cell(make_config("trainer.accelerator=gpu"))
+    assert set(devices) == {"cuda"}
+
+
 def test_methods_and_k_of_a_seed_start_from_the_same_weights(make_config, tiny_source):
     from hardlabels.runs.training.compose import make_network
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
+from hardlabels.errors import InputError
 from hardlabels.learning.datamodule import DeliveryDataModule
 from hardlabels.learning.predict import predict
 from hardlabels.metrics import metric_names, score
@@ -22,11 +23,26 @@ def write_result(directory: RunDirectory, keeper: Keeper, network: nn.Module, da
     """Predictions of the best and the last network, their metrics on every slice of the evaluation items, then ``done``.
 
     Beside them the metrics of the class shares of the training votes (``prior``): what a network that learned nothing has.
+
+    Args:
+        directory: of the run.
+        keeper: knows the epochs and their metrics.
+        network: takes the weights of both checkpoints, on the device that it is on.
+        datamodule: the items.
+
+    Raises:
+        InputError: ``best.ckpt`` is of another epoch than the best one.
     """
     p = datamodule.source.votes.p
     epochs = {"best": keeper.best_epoch, "last": int(keeper.rows[-1]["epoch"])}
     logits: dict[str, dict[str, np.ndarray]] = {}
     best = load_checkpoint(directory.best)
+    if best.get("epoch") not in (None, epochs["best"]):  # None: of the first version
+        raise InputError(
+            f"{directory.best} holds the network of epoch {best['epoch']}, and by {directory.history.name} the best one is epoch "
+            f"{epochs['best']}: the run was killed there and has not repeated that epoch to the same bits, as on another device: "
+            f"remove {directory.path} to train this cell again"
+        )
     for name, path, checkpoint in (("best", directory.best, best), ("last", directory.last, None)):
         network.load_state_dict(network_state(path, network, checkpoint))
         logits[name] = {
