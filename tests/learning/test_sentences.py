@@ -29,10 +29,8 @@ needs_encoder = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """The folder in which features are kept; nothing is remembered from other tests."""
+    """The folder in which features are kept."""
     monkeypatch.setenv("HARDLABELS_CACHE", str(tmp_path / "cache"))
-    for function in (encoded, tokenised, encoder_digest):
-        function.cache_clear()
     return tmp_path / "cache"
 
 
@@ -67,9 +65,8 @@ def calls(monkeypatch):
 
 
 def again(source, name):
-    """As another process would see it: only the folder of the cache remembers."""
-    encoded.cache_clear()
-    return encoded(source, str(name)).source.inputs
+    """As another process would see it, whose source is another object: only the folder of the cache remembers."""
+    return encoded(replace(source), str(name)).source.inputs
 
 
 def test_features_of_pairs_are_those_of_a_loop():
@@ -132,9 +129,18 @@ def test_other_texts_other_parts_and_other_encoders_have_files_of_their_own(sour
         again(replace(source, inputs=inputs), folder)
         assert len(calls) == len(list(cache.rglob("*.npy"))) == count
     (folder / "model.safetensors").write_bytes(b"weights, trained on")
-    encoder_digest.cache_clear()
     again(source, folder)
     assert len(calls) == len(list(cache.rglob("*.npy"))) == 7
+
+
+def test_an_encoder_whose_files_have_changed_is_another_one_in_the_same_process_too(source, folder, calls):
+    """A notebook trains an encoder, saves it, trains heads on it, and trains the encoder on."""
+    first = encoded(source, str(folder))
+    assert encoded(source, str(folder)) is first
+    (folder / "model.safetensors").write_bytes(b"weights, trained on")
+    second = encoded(source, str(folder))
+    assert second.encoder != first.encoder
+    assert len(calls) == 2
 
 
 @pytest.mark.parametrize("length", [0, 20, -4])
@@ -157,7 +163,6 @@ def test_a_cache_that_cannot_be_written_costs_no_features(source, folder, calls,
 
 def test_the_digest_is_of_what_decides_the_features(folder):
     def digest():
-        encoder_digest.cache_clear()
         return encoder_digest(folder)
 
     plain = digest()

@@ -19,7 +19,7 @@ from hardlabels.diagnostics.driver import run_probes
 from hardlabels.diagnostics.probe import Probe
 from hardlabels.errors import InputError
 from hardlabels.inference import Predictor
-from hardlabels.learning.encoders.sentences import DEFAULT, encoded, encoder_digest, find_encoder, tokenised
+from hardlabels.learning.encoders.sentences import DEFAULT, encoder_digest, find_encoder
 from hardlabels.runs.data import load_source
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.training.checkpoint import load_checkpoint
@@ -36,8 +36,7 @@ def place(tmp_path, monkeypatch):
     """A folder with votes.csv and texts.csv of 60 items; nothing is remembered from other tests."""
     monkeypatch.setenv("HARDLABELS_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    for function in (encoded, tokenised, encoder_digest, load_source):
-        function.cache_clear()
+    load_source.cache_clear()
     rng = np.random.default_rng(0)
     words = rng.integers(len(WORDS), size=(60, 3))
     votes = [(f"t{i}", f"w{j}", ("dry", "wet")[(rng.random() < 0.8) == (0 in words[i])]) for i in range(60) for j in range(4)]
@@ -136,8 +135,6 @@ def test_other_texts_and_another_encoder_under_the_same_name_are_refused(run, ti
     first = run(*arguments)
     assert first.inputs(np.arange(5)).shape == (5, 16)
     (tiny_encoder / "vocab.txt").write_text("another vocabulary")
-    for function in (encoded, encoder_digest):  # another process
-        function.cache_clear()
     with pytest.raises(InputError, match="was trained with another encoder"):
         _ = FinishedRun.open(first.path).prepared
     with pytest.raises(InputError, match="the data's content"):  # finished, and not skipped
