@@ -22,7 +22,7 @@ from scipy.stats import wilcoxon
 from hardlabels.reporting.claims import CLAIMS
 from hardlabels.runs.archive import read_members
 from hardlabels.runs.compact import DIGITS
-from tests import evidence_numbers, finetune_numbers, image_numbers, pair_numbers, quarter_numbers
+from tests import evidence_numbers, finetune_numbers, image_numbers, pair_numbers, quarter_numbers, sceptic_numbers
 from tests.numbers import ONES, Statement, problems, says, section
 
 ROOT = Path(__file__).parents[1]
@@ -501,6 +501,7 @@ def readme_statements() -> Iterator[Statement]:
     yield from image_numbers.readme_statements()
     yield from pair_numbers.readme_statements()
     yield from finetune_numbers.readme_statements()
+    yield from sceptic_numbers.readme_statements()
 
 
 def index_statements() -> list[Statement]:
@@ -530,17 +531,23 @@ PAGES = {
             *quarter_numbers.statements(),
             *quarter_numbers.others_statements(),
             *quarter_numbers.probe_statements(),
+            *sceptic_numbers.quarter_statements(),
         ],
         quarter_numbers.TABLES,
         ["a quarter of the paper's width"],
     ),
     "docs/results/images.md": (
         None,
-        lambda: [*image_numbers.statements(), *pair_numbers.first_study_statements()],
-        image_numbers.TABLES,
+        lambda: [*image_numbers.statements(), *pair_numbers.first_study_statements(), *sceptic_numbers.images_statements()],
+        (*image_numbers.TABLES, *sceptic_numbers.TABLES),
         (),
     ),
-    "docs/results/image_pair.md": (None, pair_numbers.statements, pair_numbers.TABLES, ()),
+    "docs/results/image_pair.md": (
+        None,
+        lambda: [*pair_numbers.statements(), *sceptic_numbers.pair_statements()],
+        pair_numbers.TABLES,
+        (),
+    ),
     "docs/results/evidence.md": (None, evidence_numbers.statements, evidence_numbers.TABLES, ()),
     "docs/results/finetune.md": (None, finetune_numbers.statements, (finetune_numbers.table,), ()),
     "results/finetune/README.md": ("## Results", list, (), ()),  # above it: what was written down before the first run
