@@ -213,13 +213,14 @@ def distance_statements() -> Iterator[Statement]:
         for one in (False, True)
     )
     yield says("there it is {:.2f} and {:.2f} at K = 5 over all images, and {:.2f} and {:.2f} at equal entropy", *plain, *held)
+    yield says("it is {:.2f} and {:.2f} on evaluation images", *plain)
     selected = [correlations(STUDY, late, method, k, at="best").mean() for method in HARD for k in BUDGETS[1:-1]]
     yield says("the means lie between {:+.2f} and {:+.2f}", min(selected), max(selected))
     stopped = [correlations(STUDY, early, method, "5") for method in ("multipass", "sls")]
     assert (stopped[0] > 0).all()
     yield says("multipass has it at the last epoch ({:.2f} at K = 5), and SLS has not ({:.2f})", *(s.mean() for s in stopped))
     yield says("With {} seeds all of this is description", "five")
-    yield says("with few votes, in each of {} seeds; at", "five")
+    yield says("with few votes, in each of {} seeds, and much", "five")
 
 
 def pass_statements() -> Iterator[Statement]:

@@ -19,9 +19,13 @@ import yaml
 from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
+from hardlabels.metrics.calibration import BINS
 from hardlabels.reporting.claims import CLAIMS
+from hardlabels.reporting.claims.rules import Rules
 from hardlabels.runs.archive import read_members
 from hardlabels.runs.compact import DIGITS
+from hardlabels.statistics.holm import ALPHA
+from hardlabels.statistics.power import POWER
 from tests import evidence_numbers, finetune_numbers, image_numbers, pair_numbers, quarter_numbers, sceptic_numbers
 from tests.numbers import ONES, Statement, problems, says, section
 
@@ -507,7 +511,15 @@ def readme_statements() -> Iterator[Statement]:
 def index_statements() -> list[Statement]:
     members = chain.from_iterable(read_members(archive) for archive in RESULTS.glob("**/*.tar.xz"))
     starts = chain.from_iterable(json.loads(content) for name, content in members if name.endswith("environment.json"))
-    return [says("small CPU machines ({} cores)", the_one(entry["cpus"] for entry in starts))]
+    return [
+        says("small CPU machines ({} cores)", the_one(entry["cpus"] for entry in starts)),
+        says("accuracy, in {} bins of equal size", BINS),
+        says("reject at {}; after Holm", ALPHA),
+        says("the margin is {:.0f} % of what majority labels lose", 100 * Rules().shares.gap),
+        says("when its {:.0f} % interval lies inside", 100 * (1 - 2 * ALPHA)),
+        says("with a probability of {:.0f} %", 100 * POWER),
+        says("multiplied by {}/n plus", 1),
+    ]
 
 
 def texts_statements() -> list[Statement]:
