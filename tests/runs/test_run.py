@@ -11,8 +11,10 @@ from omegaconf import OmegaConf
 
 from hardlabels.errors import InputError
 from hardlabels.metrics import METRICS, score
+from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.training.checkpoint import load_checkpoint
+from hardlabels.runs.training.progress import RunProgress
 from hardlabels.votes import split_items
 
 FILES = {
@@ -102,6 +104,14 @@ def test_a_run_that_died_after_its_last_epoch_only_writes_its_result(make_config
     run_cell(make_config())
     assert (folder / "result.json").read_bytes() == expected
     assert (folder / "last.ckpt").stat().st_mtime_ns == before
+
+
+def test_the_bar_of_a_resumed_run_knows_the_best_value_before(make_config, run_cell):
+    folder = run_cell(make_config("recipe.epochs=3"))
+    kept = torch.load(folder / "last.ckpt", weights_only=True)["callbacks"]["RunProgress"]
+    bar = RunProgress(Cell.from_folder(folder), "evaluate/soft_nll")
+    bar.load_state_dict(kept)
+    assert bar.best == min(row["evaluate/soft_nll"] for row in RunDirectory(folder).read_history())
 
 
 def test_a_best_checkpoint_of_another_epoch_is_no_result(make_config, run_cell):

@@ -1,6 +1,6 @@
 """What a person sees while runs are made: a bar for the run, a bar for the grid; plain lines where there is no terminal."""
 
-from typing import cast
+from typing import Any, cast
 
 from lightning import Callback, LightningModule, Trainer
 from rich.progress import TaskID
@@ -29,6 +29,14 @@ class RunProgress(Callback):
             if trainer.current_epoch:
                 say(f"resumed {self.cell} at epoch {trainer.current_epoch} of {trainer.max_epochs}")
             self._task = bars().add_task(str(self.cell), total=trainer.max_epochs, completed=trainer.current_epoch, note="")
+
+    def state_dict(self) -> dict[str, Any]:
+        """The best value so far: that of a resumed run too."""
+        return {"best": self.best}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """The inverse of ``state_dict``."""
+        self.best = float(state_dict.get("best", self.best))
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """One step of the bar."""
