@@ -11,7 +11,6 @@ from omegaconf import OmegaConf
 
 from hardlabels.errors import InputError
 from hardlabels.metrics import METRICS, score
-from hardlabels.runs.cell import Cell
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.training.checkpoint import load_checkpoint
 from hardlabels.runs.training.progress import RunProgress
@@ -106,12 +105,22 @@ def test_a_run_that_died_after_its_last_epoch_only_writes_its_result(make_config
     assert (folder / "last.ckpt").stat().st_mtime_ns == before
 
 
-def test_the_bar_of_a_resumed_run_knows_the_best_value_before(make_config, run_cell):
-    folder = run_cell(make_config("recipe.epochs=3"))
-    kept = torch.load(folder / "last.ckpt", weights_only=True)["callbacks"]["RunProgress"]
-    bar = RunProgress(Cell.from_folder(folder), "evaluate/soft_nll")
-    bar.load_state_dict(kept)
-    assert bar.best == min(row["evaluate/soft_nll"] for row in RunDirectory(folder).read_history())
+def test_the_bar_of_a_resumed_run_begins_with_the_best_value_before(make_config, run_cell, monkeypatch):
+    began = []
+
+    class Watched(RunProgress):
+        def on_train_start(self, trainer, pl_module):
+            super().on_train_start(trainer, pl_module)
+            began.append((trainer.current_epoch, self.best))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hardlabels.runs.training.progress.RunProgress", _StopInTheThirdEpoch)
+        with pytest.raises((KeyboardInterrupt, SystemExit)):
+            run_cell(make_config("recipe.epochs=4"))
+        patch.setattr("hardlabels.runs.training.progress.RunProgress", Watched)
+        folder = run_cell(make_config("recipe.epochs=4"))
+    before = [row["evaluate/soft_nll"] for row in RunDirectory(folder).read_history()[:2]]
+    assert began == [(2, min(before))]
 
 
 def test_a_best_checkpoint_of_another_epoch_is_no_result(make_config, run_cell):

@@ -1,6 +1,6 @@
 """What a person sees while runs are made: a bar for the run, a bar for the grid; plain lines where there is no terminal."""
 
-from typing import Any, cast
+from typing import cast
 
 from lightning import Callback, LightningModule, Trainer
 from rich.progress import TaskID
@@ -8,6 +8,7 @@ from rich.progress import TaskID
 from hardlabels.console import bars, say
 from hardlabels.learning.module import Classifier
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.training.keeper import Keeper
 
 
 class RunProgress(Callback):
@@ -23,20 +24,14 @@ class RunProgress(Callback):
         self.best = float("inf")
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Begin at the epoch where training begins."""
+        """Begin at the epoch where training begins, with the best value of the epochs before it."""
+        keepers = (callback for callback in trainer.callbacks if isinstance(callback, Keeper))  # type: ignore[attr-defined]
+        self.best = min((row[self.monitor] for keeper in keepers for row in keeper.rows), default=self.best)
         self._task: TaskID | None = None
         if trainer.is_global_zero:
             if trainer.current_epoch:
                 say(f"resumed {self.cell} at epoch {trainer.current_epoch} of {trainer.max_epochs}")
             self._task = bars().add_task(str(self.cell), total=trainer.max_epochs, completed=trainer.current_epoch, note="")
-
-    def state_dict(self) -> dict[str, Any]:
-        """The best value so far: that of a resumed run too."""
-        return {"best": self.best}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """The inverse of ``state_dict``."""
-        self.best = float(state_dict.get("best", self.best))
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """One step of the bar."""
