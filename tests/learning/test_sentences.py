@@ -50,17 +50,15 @@ def folder(tmp_path):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Texts that were encoded, by an encoder that counts letters."""
+    """Texts that were encoded, block by block, by an encoder that counts letters."""
     seen = []
 
-    def embedder(texts, folder):
-        def rows(start, stop):
-            seen.append(texts[start:stop])
-            return np.array([[[len(text), text.count("a")] for text in item] for item in texts[start:stop]], dtype=np.float32)
+    class Letters:
+        def encode(self, texts, **settings):
+            seen.append(texts)
+            return np.array([[len(text), text.count("a")] for text in texts])
 
-        return rows
-
-    monkeypatch.setattr(sentences, "_embedder", embedder)
+    monkeypatch.setattr(sentences, "load_encoder", lambda *_: Letters())
     return seen
 
 
@@ -112,7 +110,7 @@ def test_token_ids_are_the_tokenisers_and_long_texts_are_cut(source):
 def test_features_are_read_again_without_an_encoder(source, folder, calls, cache, monkeypatch):
     first = again(source, folder)
     assert len(calls) == 1
-    monkeypatch.setattr(sentences, "_embedder", lambda *_: pytest.fail("encoded again"))
+    monkeypatch.setattr(sentences, "load_encoder", lambda *_: pytest.fail("encoded again"))
     np.testing.assert_array_equal(again(source, folder), first)
     other_votes = replace(source, votes=Votes.from_counts([[0, 1]] * 4), labels=np.ones(4, dtype=np.int64))
     np.testing.assert_array_equal(again(other_votes, folder), first)
