@@ -126,6 +126,24 @@ def test_ids_under_an_unknown_name_are_no_annotator(tmp_path, format):
     assert read(table(tmp_path / "v.csv", "id,Mia,Leo", *rows)).votes.num_classes == 2
 
 
+@pytest.mark.parametrize("row", [("60%", "40%"), ("0,6", "0,4"), ("3/5", "2/5"), ("1,204", "17"), ("60 %", "")], ids=ascii)
+@pytest.mark.parametrize("with_ids", [False, True], ids=["no ids", "ids"])
+def test_numbers_in_another_writing_are_no_votes_of_annotators(tmp_path, row, with_ids):
+    """Before, '60%' and '40%' were two classes, which two annotators by the names of cat and dog had chosen."""
+    cells = ",".join(f'"{cell}"' for cell in row)
+    path = table(
+        tmp_path / "v.csv", "id,cat,dog" if with_ids else "cat,dog", *([f"a,{cells}", f"b,{cells}"] if with_ids else [cells])
+    )
+    with pytest.raises(InputError, match=rf"a decimal point .* line 2 has '{row[0]}' .*--format wide"):
+        read(path)
+    assert row[0] in read(path, "wide").class_names
+
+
+def test_words_beside_numbers_in_another_writing_are_votes(tmp_path):
+    path = table(tmp_path / "v.csv", "id,Mia,Leo", "a,50 %,never", "b,never,50 %")
+    assert read(path).class_names == ("50 %", "never")
+
+
 def test_percentages_and_a_hundred_votes_look_alike_and_it_is_said(tmp_path):
     path = table(tmp_path / "v.csv", "cat,dog", "50,50", "30,70")
     assert "or percentages" in read(path).notes[0]
