@@ -1,5 +1,7 @@
 """Tables that could be read, but hardly as they were meant: refused, or said, never taken silently."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -147,6 +149,50 @@ def test_words_beside_numbers_in_another_writing_are_votes(tmp_path):
 def test_percentages_and_a_hundred_votes_look_alike_and_it_is_said(tmp_path):
     path = table(tmp_path / "v.csv", "cat,dog", "50,50", "30,70")
     assert "or percentages" in read(path).notes[0]
+
+
+# ---- objects of objects ----
+
+
+def document(path, content):
+    path.write_text(json.dumps(content))
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{"a": {"cat": 3, "dog": 1}, "b": {"dog": 4}}, {"a": {"cat": 0.6, "dog": 0.4}, "b": {"cat": 1.0, "dog": 0.0}}],
+    ids=["counts", "shares"],
+)
+def test_counts_by_class_are_no_answers_of_workers(tmp_path, content):
+    """Before, the worker 'cat' had given item a the label 3."""
+    path = document(tmp_path / "v.json", content)
+    with pytest.raises(InputError, match=r"'cat', 'dog' may be classes.* --format answers\. JSON lines are read: .*\"counts\""):
+        read(path)
+    with pytest.raises(InputError, match="may be classes"):
+        read(path, options=Options(classes=("cat", "dog")))
+    assert read(path, "answers").annotator_names == ("cat", "dog")
+
+
+@pytest.mark.parametrize("worker", ["7", "w7", "worker_7", "Rater 7"])
+def test_answers_of_workers_may_be_numbers(tmp_path, worker):
+    assert read(document(tmp_path / "v.json", {"a": {worker: 1}, "b": {worker: 0}})).votes.counts.tolist() == [[0, 1], [1, 0]]
+
+
+def test_answers_of_people_may_be_numbers_where_the_classes_are_named(tmp_path):
+    path = document(tmp_path / "v.json", {"a": {"Mia": 1, "Leo": 0}})
+    assert read(path, options=Options(classes=("0", "1"))).annotator_names == ("Mia", "Leo")
+
+
+@pytest.mark.parametrize("orient", ["columns", "index", "records"])
+def test_a_table_that_pandas_wrote_as_json_is_no_answers(tmp_path, orient):
+    """Before, 'task' was an item, on which the workers '0' and '1' had voted for the classes 'a' and 'b'."""
+    rows = [{"task": "a", "worker": "w", "label": "x"}, {"task": "b", "worker": "w", "label": "y"}]
+    columns = {name: {str(i): row[name] for i, row in enumerate(rows)} for name in rows[0]}
+    content = {"columns": columns, "index": {str(i): row for i, row in enumerate(rows)}, "records": rows}[orient]
+    expected = "per line, as .jsonl" if orient == "records" else "a table with the columns 'task', 'worker', 'label'.*JSON lines"
+    with pytest.raises(InputError, match=expected):
+        read(document(tmp_path / "v.json", content))
 
 
 # ---- training says what it read ----

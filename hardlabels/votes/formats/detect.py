@@ -47,18 +47,21 @@ def detect(path: Path, options: Options) -> str:
         return "long"
     if path.suffix == ".jsonl":
         return detect_lines(path, options)
-    return detect_json(path) if path.suffix == ".json" else detect_csv(path, options)
+    return detect_json(path, options) if path.suffix == ".json" else detect_csv(path, options)
 
 
-def detect_json(path: Path) -> str:
-    """By the value of the first item."""
+def detect_json(path: Path, options: Options) -> str:
+    """By the value of the first item. What is no answers, but has their shape, is refused."""
     document: Any = read_json(path)
     modules = {"label_studio": label_studio, "lewidi": lewidi, "answers": answers, "cifar10s": cifar10s}
     for name, module in modules.items():
         if module.looks_like(document):
+            if name == "answers":
+                answers.refuse_other_objects(document, path, options)
             return name
     expected = "answers {task: {worker: label}}, a LeWiDi set {id: {annotations, annotators}} or distributions {id: [[...]]}"
-    raise InputError(f"{path}: expected an export of Label Studio, {expected}; found neither")
+    found = "neither. Save a list of objects with one of them per line, as .jsonl" if isinstance(document, list) else "neither"
+    raise InputError(f"{path}: expected an export of Label Studio, {expected}; found {found}")
 
 
 def detect_lines(path: Path, options: Options) -> str:
