@@ -39,8 +39,9 @@ def refuse_other_objects(document: dict[str, Any], path: Path, options: Options)
     names = dict.fromkeys(name for answers in document.values() if isinstance(answers, dict) for name in answers)
     labels = [label for answers in document.values() if isinstance(answers, dict) for label in answers.values()]
     are_numbers = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
-    named = options.classes is not None and not names.keys() <= set(options.classes)
-    if are_numbers and not named and not all(name.strip().isdecimal() or ANNOTATOR.fullmatch(name.strip()) for name in names):
+    are_classes = options.classes is None or names.keys() <= set(options.classes)
+    are_workers = len(names) < 2 or all(name.strip().isdecimal() or ANNOTATOR.fullmatch(name.strip()) for name in names)
+    if are_numbers and are_classes and not are_workers:
         found = f"{', '.join(map(repr, names)):.100} may be classes, and the numbers their counts"
         told = options.wording.option("format", "answers")
         raise InputError(f"{path}: expected answers {{task: {{worker: label}}}}; {found}. If they are workers, {told}. {lines}")
