@@ -134,12 +134,13 @@ def share_labels(table: TextTable) -> bool:
 def scan(table: TextTable, first: int) -> dict[str, tuple[int, str]]:
     """The kinds of cells beyond the ids, each with its first line and text: whole, fraction, numeral, word, empty."""
     kinds: dict[str, tuple[int, str]] = {}
-    known: dict[str, str] = {}
+    known: set[str] = set()
     done = 1
     for block in table.blocks():
-        for cell in {cell for row in block for cell in row[first:]} - known.keys():
-            known[cell] = kind = kind_of(cell)
-            if kind not in kinds:
+        # In the order of the file: a message names the first cell of its kind, and the same one each time.
+        for cell in dict.fromkeys(cell for row in block for cell in row[first:] if cell not in known):
+            known.add(cell)
+            if (kind := kind_of(cell)) not in kinds:
                 row = next(i for i, cells in enumerate(block) if cell in cells[first:])
                 kinds[kind] = (table.line(done + row), cell)
         if len(known) > 1 << 16:
