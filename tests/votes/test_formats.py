@@ -7,7 +7,7 @@ import pytest
 
 from hardlabels.errors import InputError
 from hardlabels.votes.formats import Options, detect, read
-from hardlabels.votes.formats.named import order_classes
+from hardlabels.votes.formats.class_order import order_classes
 
 
 @pytest.fixture

@@ -62,6 +62,39 @@ def test_a_label_that_may_mean_no_vote_is_a_class_and_it_is_said(tmp_path, label
     assert f"'{label}' is taken as a class" in " ".join(named.notes)
 
 
+@pytest.mark.parametrize("lines", [["id,Mia,Leo,Ida", "a,1,NA,2", "b,NA,10,2"], [LONG, "a,w,1", "a,v,NA", "b,w,2", "b,u,10"]])
+def test_a_word_for_no_answer_among_numbers_is_refused_until_the_user_names_all(tmp_path, lines):
+    """Before, the NA that R writes for no vote was a class, and made words of the numbers: 1, 10, 2."""
+    path = table(tmp_path / "v.csv", *lines)
+    with pytest.raises(InputError, match=r"labels that are all numbers.*'NA' is none: leave that cell empty .* --classes"):
+        read(path)
+    assert read(path, options=Options(classes=("1", "2", "10", "NA"))).votes.num_classes == 4
+
+
+@pytest.mark.parametrize(("labels", "said"), [("0 -1 1", True), ("-1 1 2", False), ("-2 -1 0 1", False), ("0 1", False)])
+def test_a_single_minus_one_beside_zero_may_be_no_vote_and_it_is_said(tmp_path, labels, said):
+    """Snorkel, and many a matrix of votes, have -1 where a function or a person abstained."""
+    notes = " ".join(read(table(tmp_path / "v.csv", LONG, *(f"a,w,{label}" for label in labels.split()))).notes)
+    assert ("'-1' is taken as a class" in notes) == said
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"), [("1 5 99", "nobody chose 96 of the classes 1 to 99"), ("1 3", "nobody chose 2, one of")]
+)
+def test_steps_of_a_scale_that_nobody_chose_are_said(tmp_path, labels, said):
+    """A code such as 99 for no answer made a scale of 99 classes without a word."""
+    named = read(table(tmp_path / "v.csv", LONG, *(f"a,w,{label}" for label in labels.split())))
+    assert said in " ".join(named.notes)
+    assert "nobody chose" not in " ".join(read(table(tmp_path / "w.csv", LONG, "a,w,1", "a,w,2")).notes)
+
+
+def test_votes_of_nobody_cost_the_annotators_of_the_others_and_it_is_said(tmp_path):
+    entries = [{"id": "a", "labels": ["x", "y"], "annotators": ["w", None]}, {"id": "b", "labels": ["x"], "annotators": ["w"]}]
+    path = table(tmp_path / "v.jsonl", *map(json.dumps, entries))
+    assert read(path).annotator_names is None
+    assert "1 votes do not say whose they are" in " ".join(read(path).notes)
+
+
 def test_two_columns_of_one_name_are_a_question(tmp_path):
     path = table(tmp_path / "v.csv", "task,worker,label,Label", "a,w,x,y")
     with pytest.raises(InputError, match="the label: 'label' or 'Label'"):

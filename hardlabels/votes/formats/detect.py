@@ -6,9 +6,10 @@ from typing import Any
 
 from hardlabels.errors import InputError
 from hardlabels.votes.formats import answers, arrow, cifar10s, json_lines, label_studio, lewidi, mturk, prodigy
+from hardlabels.votes.formats.class_order import number_of
 from hardlabels.votes.formats.columns import ask_for_columns, find_columns
 from hardlabels.votes.formats.document import read_json, read_lines
-from hardlabels.votes.formats.named import Options, number_of
+from hardlabels.votes.formats.named import Options
 from hardlabels.votes.formats.text_tables import MISSING, TextTable, check_file
 from hardlabels.votes.formats.wide import CLASS_CORNER, CORNER, has_ids
 

@@ -9,9 +9,10 @@ import numpy as np
 from hardlabels.errors import InputError
 from hardlabels.votes.arrays import read_arrays
 from hardlabels.votes.formats import json_lines
+from hardlabels.votes.formats.class_order import number_of
 from hardlabels.votes.formats.codes import Codes
 from hardlabels.votes.formats.columns import ask_for_columns
-from hardlabels.votes.formats.named import NamedVotes, Options, check_ids, number_of
+from hardlabels.votes.formats.named import NamedVotes, Options, check_ids
 from hardlabels.votes.formats.other_columns import other_column
 from hardlabels.votes.formats.text_tables import TextTable, check_file, header_names
 from hardlabels.votes.formats.wide import CLASS_CORNER, has_ids
