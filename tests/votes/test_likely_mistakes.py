@@ -71,8 +71,8 @@ def test_a_word_for_no_answer_among_numbers_is_refused_until_the_user_names_all(
     assert read(path, options=Options(classes=("1", "2", "10", "NA"))).votes.num_classes == 4
 
 
-@pytest.mark.parametrize(("labels", "said"), [("0 -1 1", True), ("-1 1 2", False), ("-2 -1 0 1", False), ("0 1", False)])
-def test_a_single_minus_one_beside_zero_may_be_no_vote_and_it_is_said(tmp_path, labels, said):
+@pytest.mark.parametrize(("labels", "said"), [("0 -1 1", True), ("-1 1 2", True), ("-2 -1 0 1", False), ("0 1", False)])
+def test_minus_one_as_the_only_number_below_zero_may_be_no_vote_and_it_is_said(tmp_path, labels, said):
     """Snorkel, and many a matrix of votes, have -1 where a function or a person abstained."""
     notes = " ".join(read(table(tmp_path / "v.csv", LONG, *(f"a,w,{label}" for label in labels.split()))).notes)
     assert ("'-1' is taken as a class" in notes) == said
