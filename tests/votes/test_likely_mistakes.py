@@ -62,7 +62,7 @@ def test_a_label_that_may_mean_no_vote_is_a_class_and_it_is_said(tmp_path, label
     assert f"'{label}' is taken as a class" in " ".join(named.notes)
 
 
-@pytest.mark.parametrize("lines", [["id,Mia,Leo,Ida", "a,1,NA,2", "b,NA,10,2"], [LONG, "a,w,1", "a,v,NA", "b,w,2", "b,u,10"]])
+@pytest.mark.parametrize("lines", [["id,Ann1,Ann2,Ann3", "a,1,NA,2", "b,NA,10,2"], [LONG, "a,w,1", "a,v,NA", "b,w,2", "b,u,10"]])
 def test_a_word_for_no_answer_among_numbers_is_refused_until_the_user_names_all(tmp_path, lines):
     """Before, the NA that R writes for no vote was a class, and made words of the numbers: 1, 10, 2."""
     path = table(tmp_path / "v.csv", *lines)
