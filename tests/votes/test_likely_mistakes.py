@@ -143,6 +143,15 @@ def test_an_array_with_a_column_of_ids_is_refused_too(tmp_path):
     assert read(tmp_path / "v.npy").votes.counts.tolist() == COUNTS.tolist()
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+def test_a_total_is_found_in_numbers_of_any_type(tmp_path, dtype):
+    """Twice 160 is 64 in bytes: the total of an array of bytes was a class."""
+    counts = np.array([[100, 60], [10, 190]])
+    np.save(tmp_path / "v.npy", np.column_stack([counts, counts.sum(1)]).astype(dtype))
+    with pytest.raises(InputError, match="column 2 is the sum of the others"):
+        read(tmp_path / "v.npy")
+
+
 def test_counts_that_happen_to_go_up_are_read_back_where_the_file_says_what_it_is(tmp_path):
     """What the votes command writes is counts by its first cell."""
     np.save(tmp_path / "v.npy", np.column_stack([np.arange(8), COUNTS]))
