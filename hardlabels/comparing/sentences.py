@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import softmax
 
-from hardlabels.comparing.answer import Answer
+from hardlabels.comparing.answer import SIMPLEST, Answer
 from hardlabels.comparing.measure import PRIMARY
 from hardlabels.reporting.limit import limit_sentences
 
@@ -38,8 +38,9 @@ def short_answer(answer: Answer) -> str:
     if len(answer.level) == 1:
         return f"Use {answer.suggested}: it is better than {_listed(answer.worse)}."
     if answer.worse:
-        return f"Use {answer.suggested}: {_listed(answer.level)} cannot be told apart, and {_listed(answer.worse)} is worse."
-    return f"Use {answer.suggested}, the simplest: no difference between {_listed(answer.level)} was resolved."
+        are = "is" if len(answer.worse) == 1 else "are"
+        return f"Use {answer.suggested}: {_listed(answer.level)} cannot be told apart, and {_listed(answer.worse)} {are} worse."
+    return f"Use {answer.suggested}, {_why(answer)}: no difference between {_listed(answer.level)} was resolved."
 
 
 def calibration(answer: Answer) -> str:
@@ -125,7 +126,12 @@ def _advice(answer: Answer) -> str:
     ways = [f"about {seeds} seeds"] if seeds is not None and seeds > answer.seeds else []
     ways += [f"about {items:,} items"] if items is not None and items > n else []
     text += f", and to see one of that size would take {' or '.join(ways)}." if ways else ", too small to be worth looking for."
-    return f"{text} So use {answer.suggested}, the simplest of them: {meaning(answer.suggested)}."
+    return f"{text} So use {answer.suggested}, {_why(answer)} of them: {meaning(answer.suggested)}."
+
+
+def _why(answer: Answer) -> str:
+    """Why this one of several that cannot be told apart."""
+    return "the simplest" if answer.suggested in SIMPLEST else "the one with the lowest soft NLL"
 
 
 def _listed(names: list[str]) -> str:

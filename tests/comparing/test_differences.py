@@ -72,6 +72,17 @@ def test_methods_that_are_alike_are_called_so_and_the_simplest_is_suggested(sour
     assert "was resolved with 5 seeds and 200 items" in paragraph(answer, "toy")
 
 
+def test_the_first_line_is_right_for_two_that_are_worse_and_for_methods_without_an_order(source):
+    worse = [made_up(source, name, sharpness, 0.1) for name, sharpness in (("majority", 6), ("label_smoothing", 7))]
+    alike = [made_up(source, "sls", 1, 0.30), made_up(source, "soft", 1, 0.31)]
+    assert "majority and label_smoothing are worse." in short_answer(find_answer([*alike, *worse], source))
+    assert "cannot be told apart, and majority is worse." in short_answer(find_answer([*alike, worse[0]], source))
+    unordered = find_answer([replace(alike[0], method="mixup"), replace(alike[1], method="dawid_skene")], source)
+    assert unordered.suggested == unordered.best.method
+    assert f"Use {unordered.suggested}, the one with the lowest soft NLL: no difference" in short_answer(unordered)
+    assert "the one with the lowest soft NLL of them" in paragraph(unordered, "toy")
+
+
 @pytest.mark.parametrize("annotators", [4, 50])
 def test_the_way_that_is_left_is_measured_to_what_the_true_distributions_score(annotators):
     """Of few votes the entropy is far below what anybody can reach, and it is said so; of many it hardly is."""
