@@ -6,24 +6,10 @@ from scipy.special import softmax
 from hardlabels.comparing.answer import SIMPLEST, Answer
 from hardlabels.comparing.measure import PRIMARY
 from hardlabels.reporting.limit import limit_sentences
+from hardlabels.reporting.meanings import meaning
 
 ABOUT = 0.03
 """Mean confidence and mean share of the votes that are this close are called equal."""
-MEANING = {
-    "soft": "soft labels (the share of each class among the votes)",
-    "sls": "one label drawn from the votes in every epoch (sls)",
-    "multipass": "one vote after the other, epoch by epoch (multipass)",
-    "majority": "the majority label",
-}
-
-
-def meaning(method: str) -> str:
-    """A method in words.
-
-    >>> meaning("majority"), meaning("mixup")
-    ('the majority label', 'mixup')
-    """
-    return MEANING.get(method, method)
 
 
 def paragraph(answer: Answer, name: str) -> str:
