@@ -142,7 +142,9 @@ def header_names(header: list[str], path: Path, what: str) -> list[str]:
     ['task', 'label']
     """
     names = [name.strip() for name in header]
-    for place, name in enumerate(names):
-        if name in names[:place]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise InputError(f"{path}, line 1: expected every {what} once; {name!r:.60} comes twice")
+        seen.add(name)
     return names
