@@ -64,7 +64,7 @@ def against_a_loop(method: type[Delivery], name: str, items: int = 2000) -> Row:
 
 
 def imagenet_scale() -> list[Row]:
-    """Labels at the size of ImageNet: 1,280,000 items, 1,000 classes, about 10 votes per item: never an N x C matrix (which would be 10 GB)."""
+    """Labels at the size of ImageNet, 1,280,000 items with 1,000 classes: never an N x C matrix, which would be 10 GB."""
     votes = ragged_votes(1_280_000, 1000)
     size = votes.labels.nbytes + votes.offsets.nbytes
     rows = []

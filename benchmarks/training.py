@@ -170,7 +170,7 @@ def batches_against_dataloader(repeats: int = 4) -> Row:
 
 
 def share_beside_training(repeats: int = 2) -> Row:
-    """The share of an epoch that is no training, at full size: 8,000 training and 2,000 evaluation items; metrics on all slices, checkpoint and history every epoch."""
+    """The share of an epoch that is no training: metrics on all slices, checkpoint and history, of 8,000 and 2,000 items."""
     stopwatch = Stopwatch()
     ours(None, repeats + 1, stopwatch, evaluate=True)
     begins = zip(stopwatch.starts, stopwatch.trained, stopwatch.starts[1:], strict=False)
