@@ -106,6 +106,16 @@ def test_columns_that_are_not_used_are_said(tmp_path):
     assert "not used: cat, dog" in read(table(tmp_path / "v.csv", "id,cat,dog,label", "a,3,1,cat", "b,0,4,dog")).notes[0]
 
 
+def test_a_text_that_begins_with_a_quotation_mark_takes_no_rows_with_it(tmp_path):
+    """In tables of tabs such texts are seldom quoted. Before, the rows of b and c were part of the text of a, without a word."""
+    rows = ['a\t"Well, he said\tw\tx', "b\tplain\tw\ty", 'c\tand left."\tw\tx', "d\tgone\tw\ty"]
+    path = table(tmp_path / "v.tsv", "task\ttext\tworker\tlabel", *rows)
+    with pytest.raises(InputError, match=r"one row per line; a cell that ends on line 4 holds tabs: 'Well, he said.*as a whole"):
+        read(path)
+    rows[0], rows[2] = 'a\t"""Well"", he\nsaid"\tw\tx', 'c\tand "left"\tw\tx'
+    assert read(table(path, "task\ttext\tworker\tlabel", *rows)).items == ["a", "b", "c", "d"]
+
+
 # ---- columns that are no votes ----
 
 
