@@ -12,6 +12,7 @@ import sys
 import tempfile
 from functools import lru_cache
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
@@ -49,9 +50,9 @@ def make_folder(folder: Path, items: int) -> None:
 
 def open_source(folder: Path, storage: str = "disk") -> Source:
     """The images of :func:`make_folder`, with their pixels in the cache folder inside it."""
-    os.environ["HARDLABELS_CACHE"] = str(folder / "cache")
     settings = {"size": SIZE, "crop_padding": PADDING, "flip": True, "equal": "ignore"}
-    return files(folder / "counts.csv", folder / "images", storage=storage, **settings)  # type: ignore[arg-type]
+    with mock.patch.dict(os.environ, {"HARDLABELS_CACHE": str(folder / "cache")}):  # not for the comparisons that follow
+        return files(folder / "counts.csv", folder / "images", storage=storage, **settings)  # type: ignore[arg-type]
 
 
 def epoch_of(source: Source, epoch: int = 0) -> int:

@@ -1,4 +1,4 @@
-"""Rows 4 and 5: the labels of an epoch, as the data grow."""
+"""The labels of an epoch, as the data grow."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def _median_seconds(work: Callable[[], object], repeats: int) -> float:
 
 
 def growth(method: type[Delivery], name: str) -> Row:
-    """Row 4. The exponent b of time = a N^b over N = 10^4, 10^5, 10^6, set-up and ten epochs together."""
+    """The exponent b of time = a N^b over N = 10^4, 10^5, 10^6, set-up and ten epochs together."""
     sizes = [10**4, 10**5, 10**6]
     tables = [ragged_votes(n, 10) for n in sizes]
 
@@ -51,7 +51,7 @@ def growth(method: type[Delivery], name: str) -> Row:
 
 
 def against_a_loop(method: type[Delivery], name: str, items: int = 2000) -> Row:
-    """Row 4. A loop of ``numpy.random.choice``, one call an item, against ours; both per item, ours at N = 10^6."""
+    """A loop of ``numpy.random.choice``, one call an item, against ours; both per item, ours at N = 10^6."""
     votes, small = ragged_votes(10**6, 10), ragged_votes(items, 10)
     delivery, p = method(votes, 0), small.p
 
@@ -64,7 +64,7 @@ def against_a_loop(method: type[Delivery], name: str, items: int = 2000) -> Row:
 
 
 def imagenet_scale() -> list[Row]:
-    """Row 5. 1,280,000 items, 1,000 classes, about 10 votes per item: never an N x C matrix (which would be 10 GB)."""
+    """Labels at the size of ImageNet, 1,280,000 items with 1,000 classes: never an N x C matrix, which would be 10 GB."""
     votes = ragged_votes(1_280_000, 1000)
     size = votes.labels.nbytes + votes.offsets.nbytes
     rows = []

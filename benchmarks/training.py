@@ -1,4 +1,4 @@
-"""Rows 1, 2, 3 and 7: the training loop, its data, and what an epoch costs beside training. Width 16, 32 x 32, batch 128."""
+"""The training loop, its data, and what an epoch costs beside training. Width 16, images of 32 x 32 pixels, batches of 128."""
 
 import logging
 import subprocess
@@ -105,7 +105,7 @@ def bare_loop(steps: int) -> Callable[[], None]:
 
 
 def epoch_against_bare_loop(steps: int = 4, repeats: int = 12) -> Row:
-    """Row 1. The two take turns inside one fit: after each of our epochs the bare loop makes as many steps."""
+    """Our epoch and a bare loop take turns inside one fit: after each of our epochs the bare loop makes as many steps."""
     keep_freed_memory()
     bare, bare_times = bare_loop(steps), []
     stopwatch = Stopwatch(lambda: bare_times.append(seconds(bare)))
@@ -136,7 +136,7 @@ def time_conventional(steps: int) -> float:
 
 
 def conventional_against_epoch(steps: int = 8, repeats: int = 3) -> Row:
-    """Row 2. Back to back, each in a process of its own: what we tell the allocator must not help the other."""
+    """The two epochs back to back, each in a process of its own: what we tell the allocator must not help the other."""
 
     def measured(function: str) -> float:
         code = f"from benchmarks.training import {function}; print({function}({steps}))"
@@ -148,7 +148,7 @@ def conventional_against_epoch(steps: int = 8, repeats: int = 3) -> Row:
 
 
 def batches_against_dataloader(repeats: int = 4) -> Row:
-    """Row 3. All batches of an epoch, ready for the network: cropped, flipped, normalised, with their targets."""
+    """All batches of an epoch, ready for the network: cropped, flipped, normalised, with their targets."""
     data = DeliveryDataModule(source(), SLS, seed=0, batch_size=BATCH)
     data.setup("fit")
     batches = loader(source(), data.split.train, BATCH)
@@ -170,7 +170,7 @@ def batches_against_dataloader(repeats: int = 4) -> Row:
 
 
 def share_beside_training(repeats: int = 2) -> Row:
-    """Row 7. Full size: 8,000 training and 2,000 evaluation items; metrics on all slices, checkpoint and history every epoch."""
+    """The share of an epoch that is no training: metrics on all slices, checkpoint and history, of 8,000 and 2,000 items."""
     stopwatch = Stopwatch()
     ours(None, repeats + 1, stopwatch, evaluate=True)
     begins = zip(stopwatch.starts, stopwatch.trained, stopwatch.starts[1:], strict=False)

@@ -185,7 +185,7 @@ def _part(
         commands=tuple(Commands(study.name, records.words, records.places).train(open_cells)),
         limit=limit,
         primary=outcome,
-        answer=Answer() if refused else answer(records, verdicts, limit),
+        answer=Answer() if refused else answer(records, verdicts, limit, outcome),
         explorer=None if refused else prepare_explorer(records),
     )
 

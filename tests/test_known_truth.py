@@ -11,6 +11,7 @@ from hardlabels.report import read_rules
 from hardlabels.reporting.answer import answer
 from hardlabels.reporting.claims import CLAIMS, designs, judge
 from hardlabels.reporting.explorer import prepare_explorer
+from hardlabels.reporting.primary import PrimaryResult
 from hardlabels.runs.records import read_records
 from hardlabels.runs.studies.study import Study
 from hardlabels.sources import load
@@ -54,6 +55,14 @@ def test_verdicts_are_reached_and_agree_with_the_truth(design):
     assert len(row.differences) == SEEDS
     assert (gap_to_truth(design, "majority") > 0).all()
     assert abs(gap_to_truth(design, "sls").mean()) < gap_to_truth(design, "majority").mean() / 2
+
+
+def test_the_answer_begins_with_what_was_written_down_beforehand(design):
+    """Means of differences are no tests: whoever reads the first line only reads what was decided."""
+    decided = PrimaryResult("soft NLL", (0, 1), 2, 0.9, claims=("sls better than soft, K = 5: inconclusive as a whole.",))
+    first = answer(design.records, (), None, decided).sentences[0]
+    assert first == "Written down before the first run: sls better than soft, K = 5: inconclusive as a whole."
+    assert answer(design.records, (), None).sentences[0].startswith("With all votes: ")
 
 
 def test_the_answer_says_it_in_words(design):

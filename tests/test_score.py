@@ -194,6 +194,15 @@ def test_a_model_against_itself_and_tests_that_cannot_be_made():
     assert np.isnan(signed_rank_p(np.zeros(0)))
 
 
+def test_the_table_has_no_nan_and_no_sign_of_nothing(files, capsys):
+    main([str(files / "q.npy"), str(files / "counts.npy"), str(files / "q.npy"), "--resamples", "20"])
+    out = capsys.readouterr().out
+    assert not {"nan", "+nan"} & set(out.split())
+    assert "+0.0000" not in out
+    assert "-0.0000" not in out
+    assert "entropy correlation" in out
+
+
 def test_the_command_compares_two_files(files, capsys):
     np.save(files / "flat.npy", np.full((4, 2), 0.5))
     full = run_json(capsys, files / "q.npy", files / "counts.npy", files / "flat.npy")["slices"]["full"]

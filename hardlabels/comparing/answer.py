@@ -19,7 +19,7 @@ from hardlabels.comparing.measure import PRIMARY, Measured
 from hardlabels.metrics.prior import class_shares
 from hardlabels.sources.source import Source
 from hardlabels.statistics import Limit, limit_of, vote_intervals
-from hardlabels.statistics.target import VoteInterval
+from hardlabels.statistics.target import VoteDraws, VoteInterval
 
 SIMPLEST = ("soft", "multipass", "sls", "stratified_sls", "majority")
 """Of methods that cannot be told apart, the first of these is suggested: least to draw, least to explain."""
@@ -119,10 +119,9 @@ def find_answer(measured: Sequence[Measured], source: Source) -> Answer:
     votes: dict[str, VoteInterval] = {}
     if source.votes.has_votes:
         runs = {m.method: [(run.predictions["logits"], run.predictions["index"]) for run in m.runs] for m in ordered}
+        draws = VoteDraws(source.votes, seed=0, resamples=RESAMPLES)  # the same other votes for all methods
         for other in ordered[1:]:
-            found = vote_intervals(
-                runs[other.method], source.votes, [PRIMARY], seed=0, against=runs[best.method], resamples=RESAMPLES
-            )
+            found = vote_intervals(runs[other.method], source.votes, [PRIMARY], seed=0, against=runs[best.method], draws=draws)
             votes[other.method] = found[PRIMARY]
     return Answer(
         methods=ordered,

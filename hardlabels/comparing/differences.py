@@ -53,7 +53,8 @@ class Difference:
         seeds: n.
         adjusted: p after Holm over all pairs.
         sd: of the differences over seeds.
-        ratio: evaluation items per training item; 0 where the split is given.
+        ratio: the part of the variance of the mean that no number of seeds takes away, over that of the seeds, ``sd`` squared:
+            evaluation items per training item; where the split is given, what :func:`share_of_items` finds.
     """
 
     a: str
@@ -85,11 +86,27 @@ def all_pairs(methods: Sequence[Measured], *, given: bool, ratio: float) -> list
     """
     tests = {(a.method, b.method): compare_pair(a, b, given=given, ratio=ratio) for a, b in combinations(methods, 2)}
     adjusted = holm({" ".join(pair): test.p for pair, test in tests.items()})
-    share, by_name = (0.0 if given else ratio), {measured.method: measured for measured in methods}
-    return [
-        Difference(a, b, test, len(by_name[a].runs), adjusted[f"{a} {b}"], _sd(by_name[a], by_name[b]), share)
-        for (a, b), test in tests.items()
-    ]
+    by_name = {measured.method: measured for measured in methods}
+    found = []
+    for (a, b), test in tests.items():
+        n, sd = len(by_name[a].runs), _sd(by_name[a], by_name[b])
+        left = share_of_items(test.error, sd, n) if given else ratio
+        found.append(Difference(a, b, test, n, adjusted[f"{a} {b}"], sd, left))
+    return found
+
+
+def share_of_items(error: float, sd: float, n: int) -> float:
+    """The noise of the items of a given split in the variance of a mean over n seeds, in units of the variance over seeds.
+
+    Args:
+        error: what :func:`fixed_split_test` finds, of items and seeds together.
+        sd: of the differences over seeds.
+        n: seeds.
+
+    >>> round(share_of_items(0.51**0.5, 0.2, 4), 6)  # 0.5 of the items, 0.04 / 4 of the seeds
+    12.5
+    """
+    return max(error**2 / sd**2 - 1 / n, 0.0) if sd > 0 else 0.0
 
 
 def compare_pair(a: Measured, b: Measured, *, given: bool, ratio: float) -> TTest:

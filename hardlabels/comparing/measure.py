@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from hardlabels.errors import InputError
+from hardlabels.metrics.scores import item_nll
 from hardlabels.metrics.temperature import soft_nll_after_temperature
 from hardlabels.runs.finished import FinishedRun
 
@@ -39,9 +40,7 @@ class SeedRun:
     @cached_property
     def item_nll(self) -> np.ndarray:
         r"""(n,) :math:`-\sum_c p_c \log q_c` of each evaluation item."""
-        log_q = log_softmax(self.predictions["logits"].astype(np.float64), axis=1)
-        p = self.predictions["p"]
-        return -np.where(p > 0, p * log_q, 0.0).sum(1)
+        return item_nll(log_softmax(self.predictions["logits"].astype(np.float64), axis=1), self.predictions["p"])
 
     @property
     def after_temperature(self) -> float:

@@ -3,27 +3,13 @@
 import numpy as np
 from scipy.special import softmax
 
-from hardlabels.comparing.answer import Answer
+from hardlabels.comparing.answer import SIMPLEST, Answer
 from hardlabels.comparing.measure import PRIMARY
 from hardlabels.reporting.limit import limit_sentences
+from hardlabels.reporting.meanings import meaning
 
 ABOUT = 0.03
 """Mean confidence and mean share of the votes that are this close are called equal."""
-MEANING = {
-    "soft": "soft labels (the share of each class among the votes)",
-    "sls": "one label drawn from the votes in every epoch (sls)",
-    "multipass": "one vote after the other, epoch by epoch (multipass)",
-    "majority": "the majority label",
-}
-
-
-def meaning(method: str) -> str:
-    """A method in words.
-
-    >>> meaning("majority"), meaning("mixup")
-    ('the majority label', 'mixup')
-    """
-    return MEANING.get(method, method)
 
 
 def paragraph(answer: Answer, name: str) -> str:
@@ -38,8 +24,9 @@ def short_answer(answer: Answer) -> str:
     if len(answer.level) == 1:
         return f"Use {answer.suggested}: it is better than {_listed(answer.worse)}."
     if answer.worse:
-        return f"Use {answer.suggested}: {_listed(answer.level)} cannot be told apart, and {_listed(answer.worse)} is worse."
-    return f"Use {answer.suggested}, the simplest: no difference between {_listed(answer.level)} was resolved."
+        are = "is" if len(answer.worse) == 1 else "are"
+        return f"Use {answer.suggested}: {_listed(answer.level)} cannot be told apart, and {_listed(answer.worse)} {are} worse."
+    return f"Use {answer.suggested}, {_why(answer)}: no difference between {_listed(answer.level)} was resolved."
 
 
 def calibration(answer: Answer) -> str:
@@ -125,7 +112,12 @@ def _advice(answer: Answer) -> str:
     ways = [f"about {seeds} seeds"] if seeds is not None and seeds > answer.seeds else []
     ways += [f"about {items:,} items"] if items is not None and items > n else []
     text += f", and to see one of that size would take {' or '.join(ways)}." if ways else ", too small to be worth looking for."
-    return f"{text} So use {answer.suggested}, the simplest of them: {meaning(answer.suggested)}."
+    return f"{text} So use {answer.suggested}, {_why(answer)} of them: {meaning(answer.suggested)}."
+
+
+def _why(answer: Answer) -> str:
+    """Why this one of several that cannot be told apart."""
+    return "the simplest" if answer.suggested in SIMPLEST else "the one with the lowest soft NLL"
 
 
 def _listed(names: list[str]) -> str:

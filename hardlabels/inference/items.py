@@ -10,8 +10,9 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.inference.prepare import KINDS, Preparation
-from hardlabels.sources.features import ID_COLUMNS, is_number
+from hardlabels.sources.features import is_header, is_number
 from hardlabels.sources.folder import FORMATS, image_names, read_images
+from hardlabels.sources.id_columns import id_field
 from hardlabels.sources.sentences import text_columns
 from hardlabels.sources.texts import is_text
 from hardlabels.votes.formats.document import parse
@@ -138,7 +139,7 @@ def _numbers(path: Path, features: int) -> Iterator[tuple[str, list[float]]]:
     table = TextTable(path)
     if len(table.header) != features + 1:
         raise InputError(f"{path}: expected an id and {features} numbers, as in training; line 1 has {len(table.header)} cells")
-    header = table.header[0].strip().lower() in ID_COLUMNS or not any(map(is_number, table.header[1:]))
+    header = is_header(table.header, f"{path}, line 1")
     blocks = table.blocks() if header else ([[table.header], *table.blocks()])
     row = 1 if header else 0
     for block in blocks:
@@ -183,7 +184,7 @@ def _json_texts(path: Path, parts: int, text: Sequence[str] | None) -> Iterator[
                     continue
                 where = f"{path}, line {number}"
                 entry = parse(line, where)
-                key = next((name for name in entry if name.lower() in ID_COLUMNS), None) if isinstance(entry, dict) else None
+                key = id_field(entry) if isinstance(entry, dict) else None
                 if key is None:
                     raise InputError(f"{where}: expected an object with an id and a text, found {json.dumps(entry):.80}")
                 names = [name for name in entry if name != key]

@@ -11,6 +11,7 @@ import numpy as np
 from hardlabels.reporting.claims.claim import Verdict
 from hardlabels.reporting.claims.status import EPOCHS
 from hardlabels.reporting.limit import limit_sentences
+from hardlabels.reporting.primary import PrimaryResult
 from hardlabels.reporting.tables.sheet import method_key
 from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.records import Records
@@ -53,11 +54,16 @@ class Answer:
 
     Attributes:
         points: checkpoint to points by method and K; a checkpoint without numbers is not there.
-        sentences: at most six.
+        sentences: at most seven.
     """
 
     points: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
     sentences: tuple[str, ...] = ()
+
+    @property
+    def methods(self) -> list[str]:
+        """Those of the pictures, in order."""
+        return list(dict.fromkeys(point.method for found in self.points.values() for point in found))
 
 
 def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
@@ -71,20 +77,27 @@ def interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float
     return mean, mean - half, mean + half
 
 
-def answer(records: Records, verdicts: Sequence[Verdict], limit: Limit | None) -> Answer:
+def answer(records: Records, verdicts: Sequence[Verdict], limit: Limit | None, primary: PrimaryResult | None = None) -> Answer:
     """What the finished runs of one data set and recipe say.
 
     Args:
         records: its finished runs.
         verdicts: on all claims.
         limit: the least soft NLL that a prediction can have; None where it is not known.
+        primary: what came of the analysis that was written down beforehand; None where the study has no such thing.
     """
     scores = {checkpoint: _scores(records, "full", checkpoint) for checkpoint in CHECKPOINTS}
     points = {checkpoint: found for checkpoint in CHECKPOINTS if (found := _points(scores[checkpoint]))}
     few = sorted({k for method, k in scores["best"] if method == BASE and np.isfinite(k) and k > 1})
-    sentences = [_same(scores, np.inf), *(_same(scores, few[0]) for _ in few[:1]), _lost(scores), _against_truth(records)]
+    sentences = [_decided(primary), _same(scores, np.inf), *(_same(scores, few[0]) for _ in few[:1])]
+    sentences += [_lost(scores), _against_truth(records)]
     sentences += [_counted(verdicts), "" if limit is None else limit_sentences(limit, 4)]
     return Answer(points, tuple(sentence for sentence in sentences if sentence))
+
+
+def _decided(primary: PrimaryResult | None) -> str:
+    """What the tests of the primary analysis say: differences of means, as they follow, are no tests."""
+    return "" if primary is None or not primary.claims else f"Written down before the first run: {' '.join(primary.claims)}"
 
 
 Scores = dict[tuple[str, float], dict[int, float]]

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from PIL import Image
 from scipy.special import log_softmax, softmax
 
+from hardlabels.metrics.scores import item_nll
 from hardlabels.reporting.figures.style import label
 from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
 from hardlabels.reporting.tables.sheet import method_key
@@ -86,7 +87,7 @@ def prepare_explorer(records: Records) -> Explorer | None:
     methods = [method for method, found in saved.items() if np.array_equal(found["index"], first["index"])]
     p = first["p"].astype(np.float64)[:MOST_ITEMS]
     logits = {method: saved[method]["logits"].astype(np.float64)[:MOST_ITEMS] for method in methods}
-    losses = {method: -np.where(p > 0, p * log_softmax(z, axis=1), 0.0).sum(1) for method, z in logits.items()}
+    losses = {method: item_nll(log_softmax(z, axis=1), p) for method, z in logits.items()}
     gains = {method: losses["soft"] - loss for method, loss in losses.items() if "soft" in losses and method != "soft"}
     source = source_at_hand(FinishedRun(records.folders[cells[0]]))
     positions = first["index"][:MOST_ITEMS]

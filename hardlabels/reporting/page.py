@@ -21,8 +21,10 @@ from hardlabels.reporting.claims.rules import Rules
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS, STATUSES, Status, at_both_epochs, legend
 from hardlabels.reporting.drawing import Drawing
 from hardlabels.reporting.explorer import Explorer
+from hardlabels.reporting.figures.style import label
 from hardlabels.reporting.inline import headlines, strips
 from hardlabels.reporting.limit import limit_sentences
+from hardlabels.reporting.meanings import meaning
 from hardlabels.reporting.number_formats import number, p_value
 from hardlabels.reporting.primary import PrimaryResult
 from hardlabels.reporting.primary_table import BESIDE_CLAIMS, heads, outcome_words
@@ -210,7 +212,7 @@ def render(page: Page) -> str:
     environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend, epochs=EPOCHS)
     environment.globals.update(primary_heads=heads, outcome_words=outcome_words, beside_claims=BESIDE_CLAIMS)
     environment.globals.update(match_by_match=match_by_match)
-    environment.globals.update(headlines=headlines, strips=strips)
+    environment.globals.update(headlines=headlines, strips=strips, meaning=meaning, label=label)
     script = (TEMPLATES / "explorer.js").read_text()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment.globals.update(script=Markup(script), script_hash=digest)

@@ -58,19 +58,25 @@ def draw_table(
     for name in result.values:
         spec = SCORES[name]
         arrow = {True: " ↑", False: " ↓", None: ""}[spec.higher_is_better]
-        row = [spec.label + arrow, f"{result.values[name]:{sign}.4f}", _range(result.interval(name, "items"), sign)]
+        row = [spec.label + arrow, _number(result.values[name], sign), _range(result.interval(name, "items"), sign)]
         if votes:
             over_votes = result.interval(name, "votes")
-            row += [_range(over_votes, sign), "" if math.isnan(over_votes.bias) else f"{over_votes.bias:+.4f}"]
-        row += ["–" if math.isnan(scores[name]) else f"{scores[name]:.4f}" for scores in baselines.values()]
+            row += [_range(over_votes, sign), "" if math.isnan(over_votes.bias) else _number(over_votes.bias, "+")]
+        row += [_number(scores[name], "") for scores in baselines.values()]
         if versus:
             row.append((f"{result.p_value(name):.3g}" if result.p_value(name) else "< 1e-300") if name in TESTED else "")
         table.add_row(*row)
     return table
 
 
+def _number(value: float, sign: str) -> str:
+    """Four decimals, without a sign where they are all 0; a dash where there is no number."""
+    text = "–" if math.isnan(value) else f"{value:{sign}.4f}"
+    return "0.0000" if text.lstrip("+-") == "0.0000" else text
+
+
 def _range(ends: Interval, sign: str) -> str:
-    return "–" if math.isnan(ends.low) else f"{ends.low:{sign}.4f} .. {ends.high:{sign}.4f}"
+    return "–" if math.isnan(ends.low) else f"{_number(ends.low, sign)} .. {_number(ends.high, sign)}"
 
 
 def captions(resamples: int, *, votes: bool, versus: bool) -> list[str]:

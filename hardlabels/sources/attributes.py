@@ -1,6 +1,7 @@
 """What a file says about each item beside its content and its votes: a column such as ``user``, ``premise`` or ``split``."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardlabels.errors import InputError
-from hardlabels.sources.features import ID_COLUMNS
+from hardlabels.sources.id_columns import id_field
+from hardlabels.votes.formats import prodigy
 from hardlabels.votes.formats.cleaning import shorten_id
-from hardlabels.votes.formats.columns import find_columns
+from hardlabels.votes.formats.columns import KNOWN, find_columns, known_as
 from hardlabels.votes.formats.document import need_dict, read_json, read_lines
 from hardlabels.votes.formats.named import Options
 from hardlabels.votes.formats.text_tables import TextTable
@@ -87,11 +89,11 @@ def _columns(table: Table) -> Iterable[str]:
             names = [name.strip() for name in TextTable(table.path).header]
             return () if table.options and find_columns(names, table.options, table.path) is None else names
         case ".parquet" if table.options:
-            return _parquet(table.path).schema.names
+            return _parquet(table.path).schema_arrow.names
         case ".jsonl":
-            return dict.fromkeys(name for _, entry in _objects(table.path) for name in _flat(entry))
+            return dict.fromkeys(name for _, entry in _objects(table) for name in _flat(entry))
         case ".json":
-            return dict.fromkeys(name for _, entry in _objects(table.path) for name in entry)
+            return dict.fromkeys(name for _, entry in _objects(table) for name in entry)
     return ()
 
 
@@ -99,12 +101,12 @@ def _values(table: Table, column: str) -> Iterator[tuple[str, str]]:
     """(id, value) of every row, without spaces around them."""
     path = table.path
     if path.suffix in (".json", ".jsonl"):
-        for key, entry in _objects(path):
+        for key, entry in _objects(table):
             value = _flat(entry).get(column)
             yield key, "" if value is None else str(value).strip()
         return
     if path.suffix == ".parquet":
-        names = _parquet(path).schema.names
+        names = _parquet(path).schema_arrow.names
         key = names[_task(names, table)]
         frame = _parquet(path).read([key, column]).to_pydict()
         yield from (
@@ -118,27 +120,44 @@ def _values(table: Table, column: str) -> Iterator[tuple[str, str]]:
 
 
 def _task(names: Sequence[str], table: Table) -> int:
-    """The place of the column of ids."""
-    columns = find_columns(names, table.options, table.path) if table.options else None
-    return 0 if columns is None else columns.places["task"]
+    """The place of the column of ids: that which the reader of the votes takes, or the first of a file of items."""
+    if table.options is None:
+        return 0
+    with suppress(InputError):  # a table with lists of votes is no long table
+        if (columns := find_columns(names, table.options, table.path)) is not None:
+            return columns.places["task"]
+    return names.index(key) if (key := _votes_field(names, table.options)) in names else 0
+
+
+def _votes_field(names: Collection[str], options: Options) -> str | None:
+    """The field of ids in a file of votes: the user's word, Prodigy's own, or the one with a common name."""
+    if options.task is not None:
+        return options.task
+    if prodigy.looks_like([*names]):
+        return prodigy.HASHES[0]
+    known = [name for name in names if known_as(name) in KNOWN["task"]]
+    return known[0] if len(known) == 1 else id_field(names)
 
 
 def _parquet(path: Path) -> Any:
     return import_module("pyarrow.parquet").ParquetFile(path)  # an extra, which the reader of the votes has asked for
 
 
-def _objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _objects(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
     """(id, fields) of every item: of JSON lines, or of one object by id, as LeWiDi has them."""
+    path = table.path
     if path.suffix == ".json":
         document = read_json(path)
         if isinstance(document, dict):
             yield from ((key.strip(), entry) for key, entry in document.items() if isinstance(entry, dict))
         return
+    key: str | None = None
     for number, line in read_lines(path):
         entry = need_dict(line, "an object with an id", f"{path}, line {number}")
-        key = next((name for name in entry if name.lower() in ID_COLUMNS), None)
-        if key is not None:
-            yield str(entry[key]).strip(), entry
+        if key is None:  # by the first line, as the readers of items and of votes do
+            key = id_field(entry) if table.options is None else _votes_field(entry, table.options)
+        if key is not None and (value := entry.get(key, _flat(entry).get(key))) is not None:
+            yield str(value).strip(), entry
 
 
 def _flat(entry: dict[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,14 @@
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from hardlabels.errors import InputError
+from hardlabels.sources.id_columns import names_ids, refuse_row_numbers
 from hardlabels.votes.arrays import read_arrays
-
-ID_COLUMNS = {"", "id", "ids", "index", "item", "item_id", "task", "task_id", "name", "file", "filename", "image", "key", "uid"}
-"""First cells that mark a line as the header even where the other columns have numbers for names, as pandas writes them."""
 
 
 def read_features(path: Path) -> tuple[list[str] | None, np.ndarray]:
@@ -62,9 +61,10 @@ def parse_features(text: str, path: Path) -> tuple[list[str], np.ndarray]:
             if names is None:
                 if len(cells) < 2:
                     raise InputError(f"{path}, line {reader.line_num}: expected an id and at least one number, got {cells}")
-                header = cells[0].strip().lower() in ID_COLUMNS or not any(is_number(cell) for cell in cells[1:])
+                header = is_header(cells, f"{path}, line {reader.line_num}")
                 names = cells if header else ["id", *(f"feature {column}" for column in range(len(cells) - 1))]
                 if header:
+                    refuse_row_numbers(names, path)
                     continue
             where = f"{path}, line {reader.line_num}"
             if len(cells) != len(names):
@@ -80,6 +80,27 @@ def parse_features(text: str, path: Path) -> tuple[list[str], np.ndarray]:
     if not rows:
         raise InputError(f"{path}: expected at least one line of an id and numbers, got none")
     return list(lines), np.stack(rows)
+
+
+def is_header(first: Sequence[str], where: str) -> bool:
+    """Whether a first line names the columns: it begins with a name for ids, or has no number beyond its first cell.
+
+    A word before 0, 1, 2, ... is refused: pandas names columns so, and what is no name for ids may still be one.
+
+    >>> is_header(["image_id", "0", "1"], "x.csv"), is_header(["a", "height"], "x.csv"), is_header(["a", "0.5"], "x.csv")
+    (True, True, False)
+    """
+    if names_ids(first[0]) or not any(map(is_number, first[1:])):
+        return True
+    counted = [cell.strip() for cell in first[1:]]
+    if (
+        not is_number(first[0])
+        and len(counted) > 2
+        and counted in [list(map(str, range(at, at + len(counted)))) for at in (0, 1)]
+    ):
+        expected = "an id and its numbers, or the names of columns, the first of them a name for ids, such as 'id'"
+        raise InputError(f"{where}: expected {expected}; {first[0]!r:.60} before {', '.join(counted[:3])}, ... may be either")
+    return False
 
 
 def feature_statistics(features: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -7,7 +7,8 @@ import numpy as np
 
 from hardlabels.console import say
 from hardlabels.errors import InputError
-from hardlabels.sources.features import ID_COLUMNS, is_number
+from hardlabels.sources.features import is_number
+from hardlabels.sources.id_columns import id_field, names_ids, refuse_row_numbers
 from hardlabels.sources.texts import SHOWN, is_text, refuse
 from hardlabels.votes.formats.document import need_dict, read_lines
 from hardlabels.votes.formats.text_tables import TextTable, header_names
@@ -63,10 +64,10 @@ def text_columns(names: Sequence[str], path: Path) -> tuple[str, ...]:
 def _read_csv(path: Path, given: tuple[str, ...]) -> tuple[list[str], np.ndarray] | None:
     table = TextTable(path)
     key, *names = (name.strip() for name in table.header or [""])
-    lonely = len(names) == 1 and key.lower() in ID_COLUMNS
+    lonely = len(names) == 1 and names_ids(key)
     if not given and not lonely and not text_columns(names, path):
         return None
-    header_names(table.header, path, "column")
+    refuse_row_numbers(header_names(table.header, path, "column"), path)
     chosen = _choose(given, names, key, path)
     places = [1 + names.index(name) for name in chosen or names]
     rows = [(row[0].strip(), [row[place].strip() for place in places]) for block in table.blocks() for row in block]
@@ -82,7 +83,7 @@ def _read_lines(path: Path, given: tuple[str, ...]) -> tuple[list[str], np.ndarr
         numbers.append(number)
         entries.append(need_dict(entry, "an object with an id and a text", f"{path}, line {number}"))
     fields = list(entries[0]) if entries else []
-    key = next((name for name in fields if name.lower() in ID_COLUMNS), None)
+    key = id_field(fields)
     if key is None:
         raise InputError(f"{path}: expected objects with the item's id in a field 'id', got {', '.join(fields) or 'none':.300}")
     names = [name for name in fields if name != key]

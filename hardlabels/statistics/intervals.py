@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from hardlabels.errors import InputError
 from hardlabels.randomness import stream
-from hardlabels.statistics.signed_rank import as_differences, null_distribution
+from hardlabels.statistics.signed_rank import as_differences, null_distribution, subtract
 
 RESAMPLES = 9999
 
@@ -130,7 +130,8 @@ def mean_difference(
 def bca_ends(differences: np.ndarray, means: np.ndarray, level: float) -> tuple[float, float]:
     """The ends of the BCa interval, from differences that are not all equal and means resampled from them."""
     centre = differences.mean()
-    below = ((means < centre).sum() + (means <= centre).sum()) / (2 * len(means))
+    gap = subtract(means, centre)  # a resample of all differences has their mean, but its sum may end in another bit
+    below = ((gap < 0).sum() + (gap <= 0).sum()) / (2 * len(means))
     u = differences - centre
     acceleration = (u**3).sum() / (6 * (u**2).sum() ** 1.5)
     z = ndtri(below) + ndtri([(1 - level) / 2, (1 + level) / 2])

@@ -86,6 +86,7 @@ def check_class_names(names: Sequence[object], where: str) -> None:
     ...
     hardlabels.errors.InputError: votes.csv: expected a plain class name without < and >; class 1 is '<b>dog</b>'
     """
+    first: dict[object, int] = {}
     for place, name in enumerate(names):
         if not isinstance(name, str) or not name.strip():
             expected = "a class name that is not empty (is this a column of row numbers?)"
@@ -95,8 +96,8 @@ def check_class_names(names: Sequence[object], where: str) -> None:
             expected = "a class name of printable characters"
         elif set(name) & set("<>"):
             expected = "a plain class name without < and >"
-        elif name in names[:place]:
-            expected = f"every class name once, and class {names.index(name)} has this one too"
+        elif (before := first.setdefault(name, place)) != place:
+            expected = f"every class name once, and class {before} has this one too"
         else:
             continue
         shown = repr(name) if len(repr(name)) <= LONGEST else f"{name!r:.{LONGEST}}..."

@@ -191,7 +191,8 @@ def summarise(votes: Votes) -> Summary:
         per_annotator=_spread(each) if each is not None else None,
         repeats=repeated_items(votes) if who is not None else None,
         entropy=entropy,
-        normalised_entropy=entropy / math.log(votes.num_classes) if votes.num_classes > 1 else 0.0,
+        # Entropies are rounded, and ln 2 in ten decimals is a little more than ln 2.
+        normalised_entropy=min(entropy / math.log(votes.num_classes), 1.0) if votes.num_classes > 1 else 0.0,
         unanimous=float((votes.entropy == 0).mean()),
         alpha=krippendorff_alpha(votes) if known else None,
         kappa=fleiss_kappa(votes) if known else None,

@@ -9,7 +9,15 @@ import pytest
 from scipy import stats
 
 from hardlabels.comparing.answer import find_answer
-from hardlabels.comparing.differences import Difference, TTest, all_pairs, fixed_split_test, items_needed, seeds_needed
+from hardlabels.comparing.differences import (
+    Difference,
+    TTest,
+    all_pairs,
+    fixed_split_test,
+    items_needed,
+    seeds_needed,
+    share_of_items,
+)
 from hardlabels.comparing.disagreement import most_disputed
 from hardlabels.comparing.measure import METRICS, Measured, SeedRun
 from hardlabels.comparing.page import Page, render
@@ -62,6 +70,17 @@ def test_methods_that_are_alike_are_called_so_and_the_simplest_is_suggested(sour
     assert answer.suggested == "soft"
     assert set(answer.level) == {"soft", "sls"}
     assert "was resolved with 5 seeds and 200 items" in paragraph(answer, "toy")
+
+
+def test_the_first_line_is_right_for_two_that_are_worse_and_for_methods_without_an_order(source):
+    worse = [made_up(source, name, sharpness, 0.1) for name, sharpness in (("majority", 6), ("label_smoothing", 7))]
+    alike = [made_up(source, "sls", 1, 0.30), made_up(source, "soft", 1, 0.31)]
+    assert "majority and label_smoothing are worse." in short_answer(find_answer([*alike, *worse], source))
+    assert "cannot be told apart, and majority is worse." in short_answer(find_answer([*alike, worse[0]], source))
+    unordered = find_answer([replace(alike[0], method="mixup"), replace(alike[1], method="dawid_skene")], source)
+    assert unordered.suggested == unordered.best.method
+    assert f"Use {unordered.suggested}, the one with the lowest soft NLL: no difference" in short_answer(unordered)
+    assert "the one with the lowest soft NLL of them" in paragraph(unordered, "toy")
 
 
 @pytest.mark.parametrize("annotators", [4, 50])
@@ -134,6 +153,10 @@ def test_an_answer_on_a_given_split_knows_its_items(source):
     assert answer.given
     assert answer.worse == ["majority"]
     assert "your own split" in paragraph(answer, "toy")
+    [found] = answer.differences
+    both = [measured.runs for measured in (answer.best, answer.methods[1])]
+    items = np.mean([a.item_nll - b.item_nll for a, b in zip(*both, strict=True)], axis=0)
+    assert found.ratio == pytest.approx(items.var(ddof=1) / len(items) / found.sd**2), "which no number of seeds takes away"
     by_hand = answer.prior - answer.best.mean("soft_nll")
     assert answer.gain.mean == pytest.approx(by_hand)
     assert answer.gain.interval[0] < by_hand < answer.gain.interval[1]
@@ -145,6 +168,23 @@ def test_what_it_would_take_grows_with_the_noise_and_shrinks_with_the_difference
     needed = items_needed(found, 200, 1)
     assert needed is None or needed >= 200
     assert seeds_needed(found, 1) is None or seeds_needed(found, 1) >= 2
+
+
+@pytest.mark.parametrize(("of_seeds", "of_items"), [(0.3, 0.0), (0.3, 0.6), (0.1, 2.0)])
+def test_the_seeds_that_it_would_take_on_a_given_split_know_the_noise_of_its_items(of_seeds, of_items):
+    """More seeds do not change the items: where these are what is noisy, no number of seeds helps. Before, 4 seeds sufficed."""
+    rng, m, effect, n = np.random.default_rng(1), 60, 0.25, 5
+    error = np.sqrt(of_items**2 / m + of_seeds**2 / n)
+    ratio = share_of_items(error, of_seeds, n)
+    assert ratio == pytest.approx(of_items**2 / m / of_seeds**2)
+    needed = seeds_needed(Difference("a", "b", TTest(effect, error, 0.5, 4), n, 0.5, of_seeds, ratio), 1)
+    seeds = needed or 200
+    found = 0
+    for _ in range(400):
+        items = effect + rng.normal(0, of_items, m)
+        table = items + rng.normal(0, of_seeds, (seeds, 1)) + np.zeros((seeds, m))
+        found += fixed_split_test(table.mean(0), table.mean(1)).p < 0.05
+    assert (found / 400 >= 0.75) == (needed is not None)
 
 
 @pytest.mark.parametrize("kind", ["images", "texts", "vectors"])

@@ -138,6 +138,7 @@ def test_the_answer_comes_first_and_every_part_is_there(text):
     ]
     assert places == sorted(places)
     for words in (
+        "<b>sls</b>, one label drawn from the votes, anew in every epoch",
         "12 of 12 comparisons",
         "? undecided",
         "✓ carries over",

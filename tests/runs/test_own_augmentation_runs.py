@@ -47,7 +47,7 @@ def test_own_images_cropped_resized_and_transformed_end_with_the_same_bits_after
     rng = np.random.default_rng(0)
     for i in range(40):
         Image.fromarray(rng.integers(0, 256, (20 + i % 4, 24, 3), dtype=np.uint8)).save(tmp_path / f"images/{i}.png")
-    (tmp_path / "votes.json").write_text(json.dumps({str(i): {"a": i % 3, "b": i % 2, "c": 2} for i in range(40)}))
+    (tmp_path / "votes.json").write_text(json.dumps({str(i): {"w1": i % 3, "w2": i % 2, "w3": 2} for i in range(40)}))
     own = ["data=files", f"data.votes={tmp_path}/votes.json", f"data.items={tmp_path}/images", "data.size=20", "data.crop=16"]
     own += ["data.scale=[0.3,1.0]", "data.flip=true", f"data.storage={storage}", "recipe.epochs=3", JITTER]
     own += ["data.name=mine", "recipe=smoke", "recipe.width=2", "recipe.batch_size=16", "recipe.train_items=null", "run.tag=own"]

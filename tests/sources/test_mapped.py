@@ -156,7 +156,7 @@ def test_too_little_space_and_a_folder_that_cannot_be_written_are_said_first(fol
 
 @pytest.fixture
 def votes(tmp_path, names):
-    (tmp_path / "votes.json").write_text(json.dumps({name: {"a": i % 2, "b": 1} for i, name in enumerate(names)}))
+    (tmp_path / "votes.json").write_text(json.dumps({name: {"w1": i % 2, "w2": 1} for i, name in enumerate(names)}))
     return tmp_path / "votes.json"
 
 

@@ -53,7 +53,7 @@ def folder(tmp_path_factory):
         coarse.resize((SIZE + i, SIZE), Image.Resampling.BICUBIC).save(place / f"{i}.jpg", quality=80)
     for i in range(ITEMS):
         os.link(place / f"{i % 30}.jpg", place / f"images/{i:04d}.jpg")
-    (place / "votes.json").write_text(json.dumps({f"{i:04d}": {"a": i % 3, "b": i % 2} for i in range(ITEMS)}))
+    (place / "votes.json").write_text(json.dumps({f"{i:04d}": {"w1": i % 3, "w2": i % 2} for i in range(ITEMS)}))
     return place
 
 

@@ -87,6 +87,7 @@ def test_with_ties_the_interval_covers_at_least_as_often():
 def test_the_bca_interval_is_scipys_on_the_same_resamples(n, level):
     d = stream(n, "test bca").exponential(size=n)
     means = resampled_means(d, seed=0)
+    means[np.isclose(means, d.mean(), rtol=1e-13, atol=0)] = d.mean()  # scipy counts by the last bit what is the mean itself
     same = SimpleNamespace(bootstrap_distribution=means)
     theirs = stats.bootstrap((d,), np.mean, n_resamples=0, bootstrap_result=same, confidence_level=level, method="BCa")
     assert bca_ends(d, means, level) == pytest.approx(tuple(theirs.confidence_interval), rel=1e-9)
@@ -103,6 +104,15 @@ def test_resampled_means_have_the_law_of_all_resamples():
     for point in (0.5, 1.0, 3.0, 5.0, 7.0):
         share = (every <= point).mean()
         assert (ours <= point).mean() == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 40_000))
+
+
+@pytest.mark.parametrize("unit", [0.1, 0.01, 1 / 3])
+@pytest.mark.parametrize("d", [[1, 2, 3], [0, 1, 3, 10], [-2, 1, 4, 5, 9]], ids=str)
+def test_the_bootstrap_does_not_depend_on_the_unit(d, unit):
+    """A resample of all differences has their mean. As binary fractions many were below it, and the interval moved."""
+    steps = mean_difference(d, seed=0)
+    scaled = mean_difference(np.array(d) * unit, seed=0)
+    assert (scaled.low, scaled.high) == pytest.approx((steps.low * unit, steps.high * unit))
 
 
 def test_the_bootstrap_is_a_function_of_its_seed():

@@ -103,6 +103,20 @@ def test_one_row_an_item_with_lists(save):
     assert "one row an item" in named.notes[0]
 
 
+def test_names_of_classes_as_older_versions_wrote_them_of_lists(tmp_path):
+    """Before version 4 a list of labels was described by a list of one; its names were lost, and classes that nobody chose."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    features = {"annotations": [{"names": NAMES, "_type": "ClassLabel"}], "id": {"dtype": "string", "_type": "Value"}}
+    kept = {b"huggingface": json.dumps({"info": {"features": features}}).encode()}
+    table = pa.table({"id": ["p", "q"], "annotations": [[0, 0], [1, 0]]}).replace_schema_metadata(kept)
+    parquet.write_table(table, tmp_path / "votes.parquet")
+    named = read(tmp_path / "votes.parquet")
+    assert named.class_names == tuple(NAMES)
+    assert named.votes.counts.tolist() == [[2, 0, 0], [1, 1, 0]]
+
+
 def test_lists_of_words_without_ids(save):
     named = read(save(datasets.Dataset.from_dict({"text": ["s", "t"], "votes": [["yes", "no"], ["no"]]})))
     assert not named.has_ids

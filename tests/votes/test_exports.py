@@ -247,9 +247,70 @@ def test_toloka_has_tabs_and_blank_lines_between_suites(tmp_path):
         read(tmp_path / "votes.csv")
 
 
+# ---- Argilla ----
+
+
+def record(name, *responses, question="mood", **others):
+    """One row as Argilla's ``records.to_datasets()`` has it; a question that nobody answered has no value there."""
+    columns = {f"{question}.responses{end}": None for end in ("", ".users", ".status")}
+    if responses:
+        columns = dict(zip(columns, map(list, zip(*responses, strict=True)), strict=True))
+    return {"id": name, "status": "completed", "text": f"text {name}", **columns, f"{question}.suggestion": "calm", **others}
+
+
+RECORDS = [
+    record("r2", ("good", "u1", "submitted"), ("bad", "u2", "discarded"), ("good", "u3", "submitted")),
+    record("r1", ("bad", "u2", "submitted"), ("good", "u1", "draft")),
+    record("r3"),
+    record("r4", (None, "u1", "discarded")),
+]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+@pytest.mark.parametrize("label", [None, "mood", "mood.responses"])
+def test_argilla_counts_what_was_submitted(tmp_path, ending, label):
+    """Once the user had named the columns, drafts and discarded responses were votes like others."""
+    path = tmp_path / f"records.{ending}"
+    if ending == "jsonl":
+        path.write_text("\n".join(map(json.dumps, RECORDS)))
+    else:
+        pa = pytest.importorskip("pyarrow", reason="parquet needs pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(pa.Table.from_pylist(RECORDS), path)
+    named = read(path, options=Options(label=label))
+    assert (named.items, named.class_names, named.annotator_names) == (["r2", "r1"], ("bad", "good"), ("u1", "u3", "u2"))
+    assert named.votes.counts.tolist() == [[0, 2], [1, 0]]
+    assert "an export of Argilla: answers to 'mood'" in named.notes[0]
+    assert named.notes[1:] == (
+        "3 responses are drafts or were discarded and are no votes",
+        "2 records have no response that was submitted and are left out",
+    )
+
+
+def test_argilla_with_several_labels_and_several_questions(tmp_path):
+    path = tmp_path / "records.jsonl"
+    rows = [record(f"r{i}", (["good", "calm"], "u1", "submitted"), (["bad"], "u2", "submitted")) for i in range(2)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert read(path).votes.counts.tolist() == [[1, 1, 1], [1, 1, 1]]
+    rows = [row | record(row["id"], (3, "u1", "submitted"), question="stars") for row in rows]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match=r"one question of Argilla .*'mood', 'stars'\? --label mood says which"):
+        read(path)
+    assert read(path, options=Options(label="stars")).votes.counts.tolist() == [[1], [1]]
+    path.write_text("\n".join(json.dumps(row | {"mine": ["x", "y"]}) for row in rows))
+    assert read(path, options=Options(label="mine")).class_names == ("x", "y"), "another column, which the user names"
+
+
 # ---- what is refused ----
 
 WRONG = {
+    "argilla: a status short": (
+        "v.jsonl",
+        json.dumps(record("r1", ("good", "u1", "submitted")) | {"mood.responses.status": []}),
+        [],
+        ["line 1", "as many responses as users and statuses", "1, 1 and 0"],
+    ),
     "label studio: no tasks": ("v.json", "[]", [], ["found neither"]),
     "label studio: no answers of a kind": (
         "v.json",

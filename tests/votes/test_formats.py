@@ -7,7 +7,7 @@ import pytest
 
 from hardlabels.errors import InputError
 from hardlabels.votes.formats import Options, detect, read
-from hardlabels.votes.formats.named import order_classes
+from hardlabels.votes.formats.class_order import order_classes
 
 
 @pytest.fixture
@@ -115,6 +115,16 @@ def test_rows_that_sum_to_one_are_probabilities(file):
     assert named.format == "probs"
     assert not named.votes.has_votes
     assert named.votes.p.tolist() == [[0.25, 0.75], [1, 0]]
+
+
+def test_probabilities_of_half_precision_are_read(tmp_path):
+    """A teacher's softmax as float16: rounding moves the sums of most rows by more than other files may be off."""
+    q = np.random.default_rng(0).dirichlet(np.ones(3), 200)
+    np.save(tmp_path / "q.npy", q.astype(np.float16))
+    assert np.abs(read(tmp_path / "q.npy").votes.p - q).max() < 1e-3
+    np.save(tmp_path / "q.npy", (0.99 * q).astype(np.float16))
+    with pytest.raises(InputError, match="neither counts nor probabilities"):
+        read(tmp_path / "q.npy")
 
 
 def test_one_hot_rows_are_ambiguous_and_it_says_so(file):

@@ -12,7 +12,8 @@ from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes
 from hardlabels.votes.formats import Options, read
-from hardlabels.votes.formats.named import NamedVotes, number_of
+from hardlabels.votes.formats.class_order import number_of
+from hardlabels.votes.formats.named import NamedVotes
 from hardlabels.votes.formats.text_tables import TextTable
 from hardlabels.votes.write import write
 

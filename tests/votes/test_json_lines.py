@@ -55,6 +55,12 @@ def test_rows_are_read_as_those_of_parquet(tmp_path, entries):
     )
 
 
+def test_lists_say_which_fields_are_not_used(tmp_path):
+    """A list of confidences or of who withdrew beside the votes: nobody may think that it counted."""
+    lines = [line | {"confidence": [0.5] * len(line["labels"])} for line in LISTS]
+    assert read(write(tmp_path / "v.jsonl", lines)).notes[0].endswith("; not used: text, confidence")
+
+
 @pytest.mark.parametrize("field", ["counts", "votes", "label_counts", "labels", "distribution", "Probabilities"])
 def test_an_object_of_classes_has_many_names(tmp_path, field):
     entries = [{"uid": 7, field: {"b": 0.25, "a": 0.75}}, {"uid": 8, field: {"b": 1}}]

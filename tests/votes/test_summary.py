@@ -156,6 +156,13 @@ def test_items_with_an_annotator_twice_are_counted_once_each(people, block):
         assert summarise(votes).annotators == len(set(flat))
 
 
+@pytest.mark.parametrize("classes", [2, 3, 6, 7])
+def test_the_normalised_entropy_is_no_more_than_1(classes):
+    """Entropies are rounded: of two equal votes the share was 1.00000000006."""
+    assert summarise(Votes.from_counts(np.ones((3, classes)))).normalised_entropy == pytest.approx(1, abs=1e-9)
+    assert summarise(Votes.from_counts(np.ones((3, classes)))).normalised_entropy <= 1
+
+
 def test_a_table_worked_out_by_hand():
     votes = Votes.from_labels([0, 0, 1, 1, 1, 0, 1], [0, 4, 5, 7], 2, annotators=[0, 1, 2, 3, 0, 1, 0])
     found = summarise(votes)

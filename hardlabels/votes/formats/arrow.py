@@ -108,10 +108,14 @@ def _values(column: Any, pa: Any) -> list[Any]:
 
 
 def _classes(metadata: dict[bytes, bytes]) -> dict[str, tuple[str, ...]]:
-    """The names of classes that ``datasets`` wrote beside the columns: ``{"info": {"features": {column: {"names": ...}}}}``."""
+    """The names of classes that ``datasets`` wrote beside the columns: ``{"info": {"features": {column: {"names": ...}}}}``.
+
+    Of a column of lists they are one level deeper: under ``feature``, or, before version 4, in a list of one.
+    """
     try:
         features = json.loads(metadata[b"huggingface"])["info"]["features"]
-        found = {name: feature.get("feature", feature) for name, feature in features.items() if isinstance(feature, dict)}
+        inner = {name: feature[0] if isinstance(feature, list) and feature else feature for name, feature in features.items()}
+        found = {name: feature.get("feature", feature) for name, feature in inner.items() if isinstance(feature, dict)}
         return {name: tuple(feature["names"]) for name, feature in found.items() if feature.get("_type") == "ClassLabel"}
     except (KeyError, TypeError, AttributeError, ValueError):  # written by something else: nothing is known then
         return {}

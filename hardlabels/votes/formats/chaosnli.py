@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from hardlabels.errors import InputError
+from hardlabels.votes.formats.class_order import order_classes
 from hardlabels.votes.formats.document import need_dict, read_lines
-from hardlabels.votes.formats.named import NamedVotes, Options, check_ids, order_classes
+from hardlabels.votes.formats.named import NamedVotes, Options, check_ids
 from hardlabels.votes.votes_table import Votes
 
 ORDERS = (("e", "n", "c"), ("1", "2"))

@@ -1,18 +1,22 @@
 """Which format a file is in, by its ending and its content. Where that cannot be told, the user must."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 from hardlabels.errors import InputError
 from hardlabels.votes.formats import answers, arrow, cifar10s, json_lines, label_studio, lewidi, mturk, prodigy
+from hardlabels.votes.formats.class_order import number_of
 from hardlabels.votes.formats.columns import ask_for_columns, find_columns
 from hardlabels.votes.formats.document import read_json, read_lines
-from hardlabels.votes.formats.named import Options, number_of
+from hardlabels.votes.formats.named import Options
 from hardlabels.votes.formats.text_tables import MISSING, TextTable, check_file
 from hardlabels.votes.formats.wide import CLASS_CORNER, CORNER, has_ids
 
 ANNOTATOR_NAMES = ("ann", "worker", "rater", "coder", "user", "labeler", "participant")
 ENDINGS = (".csv", ".tsv", ".npy", ".parquet", ".json", ".jsonl")
+NUMERAL = re.compile(r"[-+]?[0-9][0-9.,' \u00a0\u202f]*%?|[0-9]+ ?/ ?[0-9]+")
+"""A number as people and spreadsheets write it: ``60 %``, ``0,6``, ``1,234``, ``3/5``."""
 
 
 def detect(path: Path, options: Options) -> str:
@@ -29,7 +33,8 @@ def detect(path: Path, options: Options) -> str:
       Whose first cell is ``task/class``: matrix.
     - ``.csv`` of nothing but numbers: matrix. Of nothing but words and empty cells: wide. Of whole numbers and empty cells: wide,
       where a first column of ids shows that this is a table of votes. A table of words without ids, of which no two columns share
-      one, is more likely a long table with names that are not known: refused.
+      one, is more likely a long table with names that are not known: refused. So is a table whose words are all numbers in
+      another writing (``60%``, ``0,6``): more likely shares or counts of classes.
     - Everything else is refused, and the message says what to do.
     """
     if arrow.is_saved(path):
@@ -43,18 +48,21 @@ def detect(path: Path, options: Options) -> str:
         return "long"
     if path.suffix == ".jsonl":
         return detect_lines(path, options)
-    return detect_json(path) if path.suffix == ".json" else detect_csv(path, options)
+    return detect_json(path, options) if path.suffix == ".json" else detect_csv(path, options)
 
 
-def detect_json(path: Path) -> str:
-    """By the value of the first item."""
+def detect_json(path: Path, options: Options) -> str:
+    """By the value of the first item. What is no answers, but has their shape, is refused."""
     document: Any = read_json(path)
     modules = {"label_studio": label_studio, "lewidi": lewidi, "answers": answers, "cifar10s": cifar10s}
     for name, module in modules.items():
         if module.looks_like(document):
+            if name == "answers":
+                answers.refuse_other_objects(document, path, options)
             return name
     expected = "answers {task: {worker: label}}, a LeWiDi set {id: {annotations, annotators}} or distributions {id: [[...]]}"
-    raise InputError(f"{path}: expected an export of Label Studio, {expected}; found neither")
+    found = "neither. Save a list of objects with one of them per line, as .jsonl" if isinstance(document, list) else "neither"
+    raise InputError(f"{path}: expected an export of Label Studio, {expected}; found {found}")
 
 
 def detect_lines(path: Path, options: Options) -> str:
@@ -90,7 +98,12 @@ def detect_csv(path: Path, options: Options) -> str:
     kinds = scan(table, int(ids))
     if kinds.keys() <= {"whole", "fraction"}:
         return "matrix"
-    words = kinds.keys() <= {"word", "empty"}
+    if "numeral" in kinds and "word" not in kinds:
+        line, cell = kinds["numeral"]
+        expected = "numbers with a decimal point and no other sign, such as 0.6 for 60 %"
+        votes = f"if they are votes, with a column per annotator: {options.wording.option('format', 'wide')}"
+        raise InputError(f"{path}: expected {expected}; line {line} has {cell!r:.60} ({votes})")
+    words = kinds.keys() <= {"word", "numeral", "empty"}
     if (words and (ids or share_labels(table))) or (ids and kinds.keys() <= {"whole", "empty"}):
         return "wide"
     line, cell = kinds["empty" if "empty" in kinds and "word" not in kinds else "word"]
@@ -120,14 +133,15 @@ def share_labels(table: TextTable) -> bool:
 
 
 def scan(table: TextTable, first: int) -> dict[str, tuple[int, str]]:
-    """The kinds of cells beyond the ids, each with its first line and text: whole, fraction, word, empty."""
+    """The kinds of cells beyond the ids, each with its first line and text: whole, fraction, numeral, word, empty."""
     kinds: dict[str, tuple[int, str]] = {}
-    known: dict[str, str] = {}
+    known: set[str] = set()
     done = 1
     for block in table.blocks():
-        for cell in {cell for row in block for cell in row[first:]} - known.keys():
-            known[cell] = kind = kind_of(cell)
-            if kind not in kinds:
+        # In the order of the file: a message names the first cell of its kind, and the same one each time.
+        for cell in dict.fromkeys(cell for row in block for cell in row[first:] if cell not in known):
+            known.add(cell)
+            if (kind := kind_of(cell)) not in kinds:
                 row = next(i for i, cells in enumerate(block) if cell in cells[first:])
                 kinds[kind] = (table.line(done + row), cell)
         if len(known) > 1 << 16:
@@ -139,10 +153,12 @@ def scan(table: TextTable, first: int) -> dict[str, tuple[int, str]]:
 def kind_of(cell: str) -> str:
     """Of one cell.
 
-    >>> [kind_of(cell) for cell in ("3", "3.0", "0.5", "cat", "NaN")]
-    ['whole', 'whole', 'fraction', 'word', 'empty']
+    >>> [kind_of(cell) for cell in ("3", "3.0", "0.5", "60 %", "cat", "NaN")]
+    ['whole', 'whole', 'fraction', 'numeral', 'word', 'empty']
     """
     if cell.strip() in MISSING:
         return "empty"
     number = number_of(cell)
-    return "word" if number is None else "whole" if number == int(number) else "fraction"
+    if number is None:
+        return "numeral" if NUMERAL.fullmatch(cell.strip()) else "word"
+    return "whole" if number == int(number) else "fraction"

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from hardlabels.errors import InputError
+from hardlabels.votes.formats.class_order import order_classes
 from hardlabels.votes.formats.columns import KNOWN, ask_for_columns, find_columns, known_as
 from hardlabels.votes.formats.document import need_dict, read_lines
-from hardlabels.votes.formats.named import NamedVotes, Options, check_ids, order_classes
+from hardlabels.votes.formats.named import NamedVotes, Options, check_ids
 from hardlabels.votes.formats.text_tables import header_names
 from hardlabels.votes.formats.typed_tables import TypedTable, list_columns, read_typed, singular
 from hardlabels.votes.names import check_spellings

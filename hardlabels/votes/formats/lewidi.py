@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from hardlabels.errors import InputError
+from hardlabels.votes.formats.class_order import number_of
 from hardlabels.votes.formats.document import label_text, need_dict, read_json
-from hardlabels.votes.formats.named import NamedVotes, Options, number_of
+from hardlabels.votes.formats.named import NamedVotes, Options
 from hardlabels.votes.formats.votewise import Ballot
 
 SCALES = {

@@ -1,6 +1,5 @@
 """Votes with the names that a file gave them: items, classes, annotators."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hardlabels.errors import InputError
+from hardlabels.votes.formats.class_order import order_classes, refuse_words_among_numbers, remarks
 from hardlabels.votes.formats.cleaning import (
     CHOICES,
     SHORTER,
@@ -20,14 +20,12 @@ from hardlabels.votes.formats.cleaning import (
 )
 from hardlabels.votes.formats.codes import Column
 from hardlabels.votes.formats.wording import Wording
-from hardlabels.votes.names import LONGEST, NO_ANSWER, check_class_names, check_numbers, check_spellings
+from hardlabels.votes.names import LONGEST, check_numbers, check_spellings
 from hardlabels.votes.ragged import label_dtype
 from hardlabels.votes.votes_table import Votes
 
-MAX_CLASSES = 10_000  # more is no label but free text, or an id
 LONGEST_ID = 500
 SHOWN = 5  # ids in a message
-SPAN = 100  # whole numbers this close together are a scale, of which some steps may not have been chosen
 WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
@@ -134,57 +132,6 @@ def check_ids(ids: Sequence[str], what: str, where: str) -> None:
     check_numbers(ids, what, where)
 
 
-def number_of(text: str) -> float | None:
-    """The finite number that a text is; None for every other text (and for Python's own 1_0, and digits of other scripts).
-
-    >>> number_of("1.0"), number_of("-3"), number_of("e"), number_of("nan"), number_of("1_0")
-    (1.0, -3.0, None, None, None)
-    """
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and "_" not in text and text.isascii() else None
-
-
-def order_classes(labels: Sequence[str], where: str, classes: Sequence[str] | None = None) -> tuple[tuple[str, ...], np.ndarray]:
-    """The classes in order, and the class of each label.
-
-    Whole numbers are in order of number (``1.0`` is ``1``), with the steps between them that nobody chose, as long as the span
-    is at most ``SPAN`` or twice the classes seen. Other numbers are in order of number, words in alphabetical order. ``classes``
-    overrides: every label must then be one of them.
-
-    >>> order_classes(["3.0", "1.0"], "votes.csv")
-    (('1', '2', '3'), array([2, 0]))
-    >>> order_classes(["dog", "cat"], "votes.csv")
-    (('cat', 'dog'), array([1, 0]))
-    """
-    if len(labels) > MAX_CLASSES:
-        limit = f"expected at most {MAX_CLASSES:,} different labels (is this column free text, or an id?)"
-        raise InputError(f"{where}: {limit}; got {len(labels):,}, such as {labels[0]!r:.60}")
-    numbers = [number_of(label) for label in labels]
-    values = np.array([math.nan if number is None else number for number in numbers])
-    names = list(labels)
-    if whole := bool(np.all(np.abs(values) < 2**53) and np.all(values == np.floor(values))):  # NaN compares as false
-        names = [str(int(value)) for value in values]
-    if classes is not None:
-        ordered = tuple(classes)
-    elif whole:
-        low, high, seen = int(values.min()), int(values.max()), len(set(names))
-        filled = high - low + 1 <= max(SPAN, 2 * seen)
-        ordered = tuple(map(str, range(low, high + 1) if filled else sorted(set(map(int, names)))))
-    elif not np.isnan(values).any():
-        ordered = tuple(name for name, _ in sorted(zip(names, values.tolist(), strict=True), key=lambda pair: pair[1]))
-    else:
-        ordered = tuple(sorted(set(names)))
-    check_class_names(list(ordered), where)
-    place = {name: i for i, name in enumerate(ordered)}
-    for label, name in zip(labels, names, strict=True):
-        if name not in place and label not in place:
-            raise InputError(f"{where}: expected one of the classes {', '.join(ordered):.200}; found {label!r:.60}")
-    return ordered, np.array([place[label] if label in place else place[name] for label, name in zip(labels, names, strict=True)])
-
-
 def order_ids(ids: Sequence[str]) -> np.ndarray:
     """The rank of each id: whole numbers by number, others as they came.
 
@@ -233,7 +180,8 @@ def assemble(
     names, of_label = order_classes(label.texts, where, options.classes)
     if options.classes is None:
         check_spellings(names, where, options.wording.option("classes"), options.wording.option("clean", "variants"))
-        notes = [*notes, *(_may_be_no_vote(name) for name in names if name.lower() in NO_ANSWER)]
+        refuse_words_among_numbers(names, where, options.wording.option("classes"))
+        notes = [*notes, *remarks(names, {names[place] for place in of_label.tolist()})]
     rank = order_ids(task.texts) if sort else np.arange(len(task.texts))
     items = [""] * len(rank)
     for place, text in zip(rank.tolist(), task.texts, strict=True):
@@ -273,7 +221,3 @@ def clean(
         task, label, worker = task.kept(first), label.kept(first), worker.kept(first)
     done = {name: cleaned[name] for name in CHOICES if name in cleaned}
     return task, label, worker, done
-
-
-def _may_be_no_vote(name: str) -> str:
-    return f"{name!r} is taken as a class; where it means that there is no vote, remove those lines"

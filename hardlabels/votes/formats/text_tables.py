@@ -111,6 +111,8 @@ class TextTable:
         while block := list(islice(reader, size)):
             rows = [row for row in block if row]
             self._check([len(row) for row in rows], done)
+            if self.mark == "\t":
+                self._refuse_swallowed_rows(rows, done)
             if here := rows[not done :]:
                 yield here
             done += len(rows)
@@ -121,6 +123,17 @@ class TextTable:
             wrong = next(i for i, found in enumerate(widths) if found != width)
             found = f"line {self.line(done + wrong)} has {widths[wrong]}"
             raise InputError(f"{self.path}: expected {width} cells a line, as in the first; {found}")
+
+    def _refuse_swallowed_rows(self, rows: list[list[str]], done: int) -> None:
+        """Refuse cells with tabs: those of rows that a quotation mark at the beginning of a text has taken into its cell.
+
+        Such rows would be lost without a word where a later text ends with a quotation mark.
+        """
+        for row, cells in enumerate(rows, start=done):
+            if (cell := next((cell for cell in cells if "\t" in cell), None)) is not None:
+                why = "A text that begins with a quotation mark must stand in quotes as a whole, with each of its own doubled"
+                found = f"a cell that ends on line {self.line(row)} holds tabs: {cell!r:.60}"
+                raise InputError(f"{self.path}: expected one row per line; {found}. {why}")
 
     @contextmanager
     def _open(self) -> Iterator[TextIO]:
@@ -142,7 +155,9 @@ def header_names(header: list[str], path: Path, what: str) -> list[str]:
     ['task', 'label']
     """
     names = [name.strip() for name in header]
-    for place, name in enumerate(names):
-        if name in names[:place]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise InputError(f"{path}, line 1: expected every {what} once; {name!r:.60} comes twice")
+        seen.add(name)
     return names

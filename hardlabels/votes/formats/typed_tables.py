@@ -3,18 +3,25 @@
 Parquet files, saved data sets and JSON lines are opened as such a table, each by its own module.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hardlabels.errors import InputError
-from hardlabels.votes.formats import long
+from hardlabels.votes.formats import argilla, long
 from hardlabels.votes.formats.columns import KNOWN, ROLES, Columns, known_as, need_columns
 from hardlabels.votes.formats.document import label_text
 from hardlabels.votes.formats.named import NamedVotes, Options
 from hardlabels.votes.formats.votewise import Ballot
 from hardlabels.votes.numeric_tables import RowName
+
+LEFT_OUT = {
+    "not submitted": "responses are drafts or were discarded and are no votes",
+    "unanswered": "records have no response that was submitted and are left out",
+}
+"""What is said of an export of Argilla."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +94,11 @@ def class_of(value: Any, classes: Sequence[str]) -> Any:
 def list_columns(table: TypedTable, options: Options, path: Path) -> Columns | None:
     """The columns of a table whose rows are items with a list of votes; None where no column of votes is a list.
 
-    A column of several may be called by the plural of a common name: ``annotations``, ``annotator_ids``.
+    A column of several may be called by the plural of a common name: ``annotations``, ``annotator_ids``. Exports of Argilla have
+    names of their own.
     """
+    if (question := argilla.find_question(table.names, table.lists, options, path)) is not None:
+        return question
     wanted = {role: getattr(options, role) for role in ROLES}
     candidates = {
         role: [
@@ -113,6 +123,8 @@ def list_columns(table: TypedTable, options: Options, path: Path) -> Columns | N
             )
     places = {role: found[0] for role, found in candidates.items() if found}
     note = ", ".join(f"{role} = column {table.names[place]!r}" for role, place in places.items())
+    if unused := [name for place, name in enumerate(table.names) if place not in places.values() and name]:
+        note += f"; not used: {', '.join(unused):.200}"
     return Columns(places, f"one row an item, a list of votes in each: {note}")
 
 
@@ -128,42 +140,51 @@ def singular(name: str) -> str:
 
 def read_lists(table: TypedTable, columns: Columns, path: Path, options: Options) -> NamedVotes:
     """One row per item, with a list of votes and perhaps one of annotators. Without a column of ids, rows are numbered from 0."""
-    places, ballot, row = columns.places, Ballot(str(path)), 0
+    places, ballot, done = columns.places, Ballot(str(path)), 0
+    left_out = Counter[str]()
     classes = table.classes.get(table.names[places["label"]])
-    roles = list(places)
     for cells in table.batches([*places.values()]):
-        for values in zip(*cells, strict=True):
-            entry, where = dict(zip(roles, values, strict=True)), f"{path}, {table.row_name(row)}"
-            for role, inner in (("task", [entry.get("task")]), ("worker", entry.get("worker"))):
-                if isinstance(inner, list) and (several := [one for one in inner if isinstance(one, list | dict)]):
-                    expected = f"words or numbers in column {table.names[places[role]]!r}"
-                    raise InputError(f"{where}: expected {expected}; found {several[0]!r:.60}")
-            name = str(row) if "task" not in entry else "" if entry["task"] is None else str(entry["task"])
-            if not name.strip():
-                raise InputError(f"{where}: expected an id in column {table.names[places['task']]!r}, found none")
-            labels, people = entry["label"], entry.get("worker")
-            for role, value in (("label", labels), ("worker", people)):
-                if value is not None and not isinstance(value, list):
-                    expected = f"a list in column {table.names[places[role]]!r}, as in other rows"
-                    raise InputError(f"{where}: expected {expected}; found {value!r:.60}")
-            if not labels:
-                if "empty" not in options.clean:
-                    expected = f"at least one vote in column {table.names[places['label']]!r}"
-                    hint = f"{options.wording.option('clean', 'empty')} skips items without votes"
-                    raise InputError(f"{where}: expected {expected}, found none. {hint}")
+        for row, values in enumerate(zip(*cells, strict=True), start=done):
+            entry, where = dict(zip(places, values, strict=True)), f"{path}, {table.row_name(row)}"
+            _check_row(entry, table, places, where)
+            labels, people = entry["label"] or [], entry.get("worker")
+            if "status" in entry:
+                labels, people = argilla.submitted(labels, people or [], entry["status"] or [], where)
+                left_out["not submitted"] += sum(how != argilla.SUBMITTED for how in entry["status"] or [])
+                left_out["unanswered"] += not labels
+            elif not labels and "empty" not in options.clean:
+                expected = f"at least one vote in column {table.names[places['label']]!r}"
+                hint = f"{options.wording.option('clean', 'empty')} skips items without votes"
+                raise InputError(f"{where}: expected {expected}, found none. {hint}")
+            elif not labels:
                 ballot.empty += 1
-                row += 1
+            if not labels:
                 continue
             if people is not None and len(people) != len(labels):
                 raise InputError(f"{where}: expected an annotator for each of {len(labels)} votes, found {len(people)}")
-            ballot.item(name)
+            ballot.item(str(row) if "task" not in entry else str(entry["task"]))
             for label, who in zip(labels, people or [None] * len(labels), strict=True):
                 if isinstance(label, float) and not label.is_integer():
                     expected = "single votes in a list; these look like probabilities"
                     raise InputError(f"{where}: expected {expected}: {labels!r:.60}. Save those as .npy or .csv")
                 label = class_of(label, classes) if classes else label
                 ballot.vote(label_text(label, where, options), None if who is None else str(who))
-            row += 1
+        done += len(cells[0])
     if classes and options.classes is None:
         options = replace(options, classes=classes)
-    return replace(ballot.close("long", options, [columns.note]), has_ids="task" in places)
+    notes = [columns.note, *(f"{number:,} {LEFT_OUT[what]}" for what, number in left_out.items() if number)]
+    return replace(ballot.close("long", options, notes), has_ids="task" in places)
+
+
+def _check_row(entry: dict[str, Any], table: TypedTable, places: dict[str, int], where: str) -> None:
+    """Refuse a row without an id, with a list in place of an id, or with something else in place of a list."""
+    for role, inner in (("task", [entry.get("task")]), ("worker", entry.get("worker"))):
+        if isinstance(inner, list) and (several := [one for one in inner if isinstance(one, list | dict)]):
+            expected = f"words or numbers in column {table.names[places[role]]!r}"
+            raise InputError(f"{where}: expected {expected}; found {several[0]!r:.60}")
+    if "task" in entry and (entry["task"] is None or not str(entry["task"]).strip()):
+        raise InputError(f"{where}: expected an id in column {table.names[places['task']]!r}, found none")
+    for role in ("label", "worker", "status"):
+        if (value := entry.get(role)) is not None and not isinstance(value, list):
+            expected = f"a list in column {table.names[places[role]]!r}, as in other rows"
+            raise InputError(f"{where}: expected {expected}; found {value!r:.60}")

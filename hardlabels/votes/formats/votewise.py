@@ -51,6 +51,9 @@ class Ballot:
         )
         if not len(label.codes):
             raise InputError(f"{self.where}: expected at least one vote, found none")
+        if "" in worker.texts and len(worker.texts) > 1:
+            nobodys = int((worker.codes == worker.texts.index("")).sum())
+            notes = [*notes, f"{nobodys:,} votes do not say whose they are, so the annotators of the others are left out as well"]
         return assemble(
             task.kept(np.ones(len(task.codes), dtype=bool)),
             label,
