@@ -70,7 +70,7 @@ CASES = {
     "wide: an item twice": ("v.csv", lines(WIDE, "a,0,1", "a,1,"), [], ["every item once", "line 3", "'a'"]),
     "wide: an item without an id": ("v.csv", lines(WIDE, "a,0,1", ",1,"), [], ["an id in every line", "line 3"]),
     "wide: an annotator twice": ("v.csv", lines("task/worker,A,A", "a,0,1"), [], ["every annotator once", "'A'"]),
-    "wide: no annotators": ("v.csv", lines("task/worker", "a"), [], ["a column an annotator"]),
+    "wide: no annotators": ("v.csv", lines("task/worker", "a"), [], ["a column per annotator"]),
     "wide: no items": ("v.csv", lines(WIDE), [], ["at least one item"]),
     "wide: a cell too many": ("v.csv", lines(WIDE, "a,0,1,2"), [], ["3 cells a line", "line 2 has 4"]),
     "wide: an empty file": ("v.csv", b"", ["--format", "wide"], ["names of the annotators", "empty file"]),

@@ -9,9 +9,8 @@ from hardlabels.votes.formats.columns import ask_for_columns, find_columns
 from hardlabels.votes.formats.document import read_json, read_lines
 from hardlabels.votes.formats.named import Options, number_of
 from hardlabels.votes.formats.text_tables import MISSING, TextTable, check_file
-from hardlabels.votes.formats.wide import CLASS_CORNER, CORNER, has_ids
+from hardlabels.votes.formats.wide import ANNOTATOR_NAMES, CLASS_CORNER, CORNER, has_ids
 
-ANNOTATOR_NAMES = ("ann", "worker", "rater", "coder", "user", "labeler", "participant")
 ENDINGS = (".csv", ".tsv", ".npy", ".parquet", ".json", ".jsonl")
 
 
