@@ -403,7 +403,6 @@ NAMES_REFUSED = {
     "a number that is none": (predictions().replace(repr(float(P[3, 1])), "many"), ["column 'fine'; line 5 has 'many'"]),
     "a lost number": (predictions().replace(repr(float(P[3, 1])), ""), ["column 'fine'; line 5 has ''"]),
     "a decimal comma": (predictions().replace(repr(float(P[3, 1])), '"0,5"'), ["column 'fine'; line 5 has '0,5'"]),
-    "semicolons": (predictions().replace(",", ";"), ["separated by commas", "';'"]),
     "tabs": (predictions().replace(",", "\t"), ["separated by commas"]),
     "text alone": ("id,text\n" + "".join(f"{name},hi\n" for name in IDS), ["a column of numbers for each class"]),
 }

@@ -51,6 +51,17 @@ def test_json_lines_are_the_same_texts(here, capsys):
     assert "not used" not in capsys.readouterr().out
 
 
+def test_a_table_of_votes_with_the_text_in_each_line_is_both_files(here, capsys):
+    """The commonest export of all: before, ids that came again were refused with no way out."""
+    votes = pd.read_csv("votes.csv")
+    votes.assign(text=[TEXTS[int(item[1:])] for item in votes["task"]]).to_csv("both.csv", index=False)
+    table(text=TEXTS).to_csv("texts.csv", index=False)
+    assert files("both.csv", "both.csv").fingerprint == files("votes.csv", "texts.csv").fingerprint
+    votes.assign(text=range(len(votes))).astype(str).to_csv("both.csv", index=False)
+    with pytest.raises(InputError, match="line 3 has the id 'a0' again, with another text"):
+        read_texts(here / "both.csv", "text")
+
+
 def test_the_fingerprint_is_of_the_texts_their_order_in_a_pair_and_the_votes(here):
     frame = table(premise=TEXTS, hypothesis=TEXTS[::-1])
     frame.to_csv("texts.csv", index=False)

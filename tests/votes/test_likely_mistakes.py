@@ -121,7 +121,7 @@ def test_ids_under_an_unknown_name_are_no_annotator(tmp_path, format):
     """Before, every id was a class, which one annotator had chosen once."""
     rows = [f"t{i},{'yes' if i % 2 else 'no'},no" for i in range(6)]
     path = table(tmp_path / "v.csv", "tweet_number,Mia,Leo", *rows)
-    with pytest.raises(InputError, match="nothing in 'tweet_number' is in any other column: ids, .* Call it 'id'"):
+    with pytest.raises(InputError, match=r"nothing in 'tweet_number' is in any other column: ids, .* Call it 'id'"):
         read(path, format)
     assert read(table(tmp_path / "v.csv", "id,Mia,Leo", *rows)).votes.num_classes == 2
 
@@ -133,12 +133,14 @@ def test_the_texts_beside_the_votes_are_no_annotator(tmp_path, format):
     named = read(table(tmp_path / "v.csv", "id,text,Mia,Leo", *rows), format)
     assert (named.class_names, named.annotator_names) == (("no", "yes"), ("Mia", "Leo"))
     assert "not used: text" in named.notes
-    with pytest.raises(InputError, match="nothing in 'source' is in any other column.* Call it 'text', or leave it out"):
+    with pytest.raises(InputError, match=r"nothing in 'source' is in any other column.* Call it 'text', or leave it out"):
         read(
             table(tmp_path / "v.csv", "id,source,Mia,Leo", *(row.replace("text ", "web").replace("web5", "web4") for row in rows))
         )
     with pytest.raises(InputError, match="line 7 has a text alone"):
         read(table(tmp_path / "v.csv", "id,text,Mia,Leo", *rows[:5], "t5,text 5,,"), format)
+    cleaned = read(tmp_path / "v.csv", format, Options(clean=frozenset(["empty"])))
+    assert (len(cleaned.items), cleaned.cleaned) == (5, {"empty": 1})
 
 
 def test_annotators_who_never_agree_are_read_where_the_file_says_that_they_are_annotators(tmp_path):
@@ -151,7 +153,7 @@ def test_annotators_who_never_agree_are_read_where_the_file_says_that_they_are_a
 def test_lists_in_the_cells_of_a_csv_are_no_classes(tmp_path, header):
     """What pandas writes for a column of lists: before, each combination was a class."""
     rows = [f"t{i},{f'text {i},' * header.count('text')}\"['yes', 'no', 'yes']\"" for i in range(6)]
-    with pytest.raises(InputError, match="one class in a cell .lists of votes are read from JSON lines and parquet"):
+    with pytest.raises(InputError, match=r"one class in a cell .lists of votes are read from JSON lines and parquet"):
         read(table(tmp_path / "v.csv", header, *rows))
 
 

@@ -72,8 +72,12 @@ def read(path: Path, options: Options) -> NamedVotes:
     votes = ~np.isin(worker, unused)
     if unused:
         notes.append(f"not used: {', '.join(workers[place] for place in unused):.200}")
-    if lacking := np.setdiff1d(np.arange(done), task[votes]).tolist():
-        raise InputError(f"{path}: expected at least one vote per item; line {table.line(lacking[0] + 1)} has a text alone")
+    lacking = np.setdiff1d(task, task[votes]).tolist()
+    if lacking and "empty" not in options.clean:
+        raise InputError(
+            f"{path}: expected at least one vote per item; line {table.line(lacking[0] + 1)} has a text alone. "
+            f"{options.wording.option('clean', 'empty')} skips items without votes"
+        )
     return assemble(
         Column(task, list(ids)).kept(votes),
         _drop_missing(Column(label, list(labels)).kept(votes)),
@@ -84,7 +88,7 @@ def read(path: Path, options: Options) -> NamedVotes:
         sort=False,
         notes=notes,
         has_ids=bool(first),
-        cleaned={"empty": empty} if "empty" in options.clean else {},
+        cleaned={"empty": empty + len(lacking)} if "empty" in options.clean else {},
     )
 
 
@@ -107,12 +111,13 @@ def _texts(labels: np.ndarray, worker: np.ndarray, workers: list[str], has_ids: 
     """
     lonely = _alone(labels, worker, len(workers))
     texts = [place for place in lonely if known_as(workers[place]) in TEXTS]
-    others = [place for place in lonely if place not in texts and not workers[place].lower().startswith(ANNOTATOR_NAMES)]
+    unknown = [place for place in lonely if place not in texts and not workers[place].lower().startswith(ANNOTATOR_NAMES)]
+    others = [place for place in unknown if np.count_nonzero(worker == place) >= FEW_ROWS]
     if others and len(workers) - len(texts) > 1:
         name, call = workers[others[0]], "'text'" if others[0] or has_ids else "'id'"
         raise InputError(
-            f"{path}: expected a column of votes for each annotator; nothing in {name!r:.60} is in any other column: ids, texts or "
-            f"a source? Call it {call}, or leave it out (a table whose first cell is {CORNER!r} is taken as it stands)"
+            f"{path}: expected a column of votes for each annotator; nothing in {name!r:.60} is in any other column: ids, texts "
+            f"or a source? Call it {call}, or leave it out (a table whose first cell is {CORNER!r} is taken as it stands)"
         )
     if len(texts) == len(workers):
         raise InputError(f"{path}: expected a column of votes for each annotator; found {', '.join(workers):.200} only")
@@ -120,12 +125,11 @@ def _texts(labels: np.ndarray, worker: np.ndarray, workers: list[str], has_ids: 
 
 
 def _alone(labels: np.ndarray, worker: np.ndarray, columns: int) -> list[int]:
-    """The columns with :data:`~hardlabels.votes.formats.other_columns.FEW_ROWS` cells or more, none of them in another column.
+    """The columns that have no cell in common with any other column.
 
-    >>> _alone(np.array([0, 1, 2, 3, 4, 5, 6, 5, 6, 5, 6, 6, 5, 5, 5]), np.repeat([0, 1, 2], 5), 3)
+    >>> _alone(np.array([0, 1, 2, 3, 4, 3]), np.array([0, 0, 1, 1, 2, 2]), 3)
     [0]
     """
     label, column = np.unique(np.stack([labels, worker]), axis=1)  # each label of a column once
     shared = np.bincount(label)[label] > 1
-    cells, meetings = np.bincount(worker, minlength=columns), np.bincount(column[shared], minlength=columns)
-    return np.flatnonzero((cells >= FEW_ROWS) & (meetings == 0)).tolist()
+    return np.flatnonzero(np.bincount(column[shared], minlength=columns) == 0).tolist()
