@@ -123,7 +123,7 @@ def test_rows_without_ids_and_items_without_votes_are_as_for_features(here):
         ('id,premise,hypothesis\na,"two\nlines",\n', None, r"line 3 \(item a\) has no text in hypothesis"),
         ("id,text\na,yes\n,no\n", None, "line 3 has no id"),
         ("id,text\na,yes\na,no\n", None, "line 3 has the id 'a' again"),
-        ("id,text\na,yes, or no\n", None, "expected 2 cells a line, as in the first; line 2 has 3"),
+        ("id,text\na,yes, or no\n", None, "expected 2 cells per line, as in the first; line 2 has 3"),
         ("id,text,sentence\na,x,y\n", None, "got text or sentence: data.text says which"),
         ("id,text,text\na,x,y\n", "text", "expected every column once; 'text' comes twice"),
         ("id,prompt\na,x\n", "promt", "data.text names promt; the columns are prompt besides the id, 'id'"),

@@ -250,7 +250,7 @@ def test_toloka_has_tabs_and_blank_lines_between_suites(tmp_path):
 # ---- what is refused ----
 
 WRONG = {
-    "label studio: no tasks": ("v.json", "[]", [], ["found neither"]),
+    "label studio: no tasks": ("v.json", "[]", [], ["found none of them"]),
     "label studio: no answers of a kind": (
         "v.json",
         json.dumps([task(1, annotation(1, 4, choice("box", kind="rectanglelabels")))]),
@@ -309,7 +309,7 @@ WRONG = {
         ["found both"],
     ),
     "prodigy: an empty file by force": ("v.jsonl", "", ["--format", "prodigy"], ["an empty file"]),
-    "tsv: another number of cells": ("v.tsv", "task\tworker\tlabel\na\tw\n", [], ["3 cells a line", "line 2 has 2"]),
+    "tsv: another number of cells": ("v.tsv", "task\tworker\tlabel\na\tw\n", [], ["3 cells per line", "line 2 has 2"]),
     "tsv: commas": ("v.tsv", "task,worker,label\na,w,x\n", [], ["separated by tabs", "Call it .csv"]),
     "mturk: broken JSON": (
         "v.csv",

@@ -52,8 +52,13 @@ def detect_json(path: Path) -> str:
     for name, module in modules.items():
         if module.looks_like(document):
             return name
-    expected = "answers {task: {worker: label}}, a LeWiDi set {id: {annotations, annotators}} or distributions {id: [[...]]}"
-    raise InputError(f"{path}: expected an export of Label Studio, {expected}; found neither")
+    if isinstance(document, list) and document and isinstance(document[0], dict):
+        lines = f"pandas.read_json({path.name!r}).to_json({path.with_suffix('.jsonl').name!r}, orient='records', lines=True)"
+        raise InputError(f"{path}: expected an export of Label Studio; a list of other objects is read as JSON lines: {lines}")
+    raise InputError(
+        f"{path}: expected an export of Label Studio, answers {{task: {{worker: label}}}} or {{task: [label, ...]}}, a LeWiDi "
+        "set {id: {annotations, annotators}} or distributions {id: [[...]]}; found none of them"
+    )
 
 
 def detect_lines(path: Path, options: Options) -> str:

@@ -116,7 +116,7 @@ class TextTable:
         if set(widths) - {width}:
             wrong = next(i for i, found in enumerate(widths) if found != width)
             found = f"line {self.line(done + wrong)} has {widths[wrong]}"
-            raise InputError(f"{self.path}: expected {width} cells a line, as in the first; {found}")
+            raise InputError(f"{self.path}: expected {width} cells per line, as in the first; {found}")
 
     @contextmanager
     def _open(self) -> Iterator[TextIO]:

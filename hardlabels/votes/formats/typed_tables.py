@@ -113,7 +113,7 @@ def list_columns(table: TypedTable, options: Options, path: Path) -> Columns | N
             )
     places = {role: found[0] for role, found in candidates.items() if found}
     note = ", ".join(f"{role} = column {table.names[place]!r}" for role, place in places.items())
-    return Columns(places, f"one row an item, a list of votes in each: {note}")
+    return Columns(places, f"one row per item, a list of votes in each: {note}")
 
 
 def singular(name: str) -> str:
