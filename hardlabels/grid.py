@@ -48,10 +48,18 @@ def run_grid(
     finished = sum(RunDirectory(folder).has_result() for folder in cells)
     say(f"grid of {len(cells)} cells, {finished} finished already")
     Path(config.hydra.sweep.dir).mkdir(parents=True, exist_ok=True)
+    if "submitit_folder" in config.hydra.launcher and finished < len(cells):
+        say(f"jobs: `squeue` shows them, their logs are in {config.hydra.sweep.dir}/.submitit")
+        say("this command waits for them; stopped, it leaves them running (`scancel` ends them), and the same command goes on")
     size, returned = max_batch_size or len(jobs), []
     with grid_bar(len(cells)):
         for start in range(0, len(jobs), size):
-            returned.append(launcher.launch(jobs[start : start + size], initial_job_idx=start))
+            try:
+                returned.append(launcher.launch(jobs[start : start + size], initial_job_idx=start))
+            except Exception as error:
+                if not (said := refusal_of_slurm(error)):
+                    raise
+                refuse(InputError(said))
             for job in returned[-1]:
                 _ = job.return_value  # raises what ended the job, if something did that it could not handle by itself
     show_results(cells)
@@ -91,6 +99,19 @@ def checked_cells(jobs: Iterable[Sequence[str]], config: DictConfig, loader: Con
         RunDirectory(folder).check(training, checked.content)
         cells[folder] = cell
     return cells
+
+
+def refusal_of_slurm(error: Exception) -> str:
+    r"""What SLURM says where it takes no jobs (no such partition, more cores than a node has); empty for every other error.
+
+    >>> refusal_of_slurm(RuntimeError("sbatch: error: no such partition\n"))
+    'SLURM refused the jobs (sbatch: error: no such partition): hydra.launcher.partition and its neighbours say what they ask for'
+    >>> refusal_of_slurm(RuntimeError("out of memory"))
+    ''
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.startswith("sbatch: error:")]
+    asked = "hydra.launcher.partition and its neighbours say what they ask for"
+    return f"SLURM refused the jobs ({'; '.join(lines)}): {asked}" if lines else ""
 
 
 class Alike(NamedTuple):

@@ -100,7 +100,7 @@ def test_one_row_an_item_with_lists(save):
     named = read(save(typed(LISTS, "annotations", many=True)))
     assert (named.items, named.class_names, named.annotator_names) == (["p", "q"], tuple(NAMES), ("a", "b", "c"))
     assert named.votes.counts.tolist() == [[1, 0, 1], [0, 3, 0]]
-    assert "one row an item" in named.notes[0]
+    assert "one row per item" in named.notes[0]
 
 
 def test_names_of_classes_as_older_versions_wrote_them_of_lists(tmp_path):
