@@ -65,9 +65,10 @@ def run_grid(
     show_results(cells)
     failed = failures(cells)
     if failed:
-        complain(f"{len(failed)} of {len(cells)} cells did not finish; the same command runs only these:")
-        for line in failed:
-            complain(f"  {line}")
+        unfinished = sum(map(len, failed.values()))
+        complain(f"{unfinished} of {len(cells)} cells did not finish; the same command runs only these:")
+        for reason, those in failed.items():
+            complain(f"  {those[0]}{f' and {len(those) - 1} more' if len(those) > 1 else ''}: {reason}")
         sys.exit(1)
     return returned
 
@@ -166,7 +167,12 @@ def show_results(cells: dict[Path, Cell]) -> None:
         complain(f"warning: {len(found)} of {len(cells)} cells: {doubt}: {names}")
 
 
-def failures(cells: dict[Path, Cell]) -> list[str]:
-    """One line for every cell that did not finish: which, and why."""
-    runs = {folder: RunDirectory(folder) for folder in cells}
-    return [f"{cells[folder]}: {run.first_error()}" for folder, run in runs.items() if not run.has_result()]
+def failures(cells: dict[Path, Cell]) -> dict[str, list[Cell]]:
+    """The cells that did not finish, by the reason, which is most often the same for many; it names the first one's own file."""
+    found: dict[str, tuple[str, list[Cell]]] = {}
+    for folder, cell in cells.items():
+        run = RunDirectory(folder)
+        if not run.has_result():
+            reason = run.first_error()
+            found.setdefault(reason.replace(str(folder), ""), (reason, []))[1].append(cell)
+    return dict(found.values())

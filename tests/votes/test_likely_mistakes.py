@@ -273,7 +273,9 @@ def test_a_table_that_pandas_wrote_as_json_is_no_answers(tmp_path, orient):
     rows = [{"task": "a", "worker": "w", "label": "x"}, {"task": "b", "worker": "w", "label": "y"}]
     columns = {name: {str(i): row[name] for i, row in enumerate(rows)} for name in rows[0]}
     content = {"columns": columns, "index": {str(i): row for i, row in enumerate(rows)}, "records": rows}[orient]
-    expected = "per line, as .jsonl" if orient == "records" else "a table with the columns 'task', 'worker', 'label'.*JSON lines"
+    expected = "a table with the columns 'task', 'worker', 'label'.*JSON lines"
+    if orient == "records":
+        expected = "a list of other objects is read as JSON lines"
     with pytest.raises(InputError, match=expected):
         read(document(tmp_path / "v.json", content))
 
