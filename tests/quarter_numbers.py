@@ -459,7 +459,7 @@ def readme_statements() -> Iterator[Statement]:
     yield says("soft labels have {:.3f} and majority labels {:.3f}", *scale)
     bn = ("full/barrier_interpolated_bn", "full/barrier_reestimated_bn")
     line = [pair_mean("barrier", "last", name, "sls", "soft", "all", True) for name in bn]
-    yield says("rises by {:.2f} nat, measured as in the paper, and by {:.2f} once batch norm", *line)
+    yield says("rises by {:.2f} nat, as in the paper, and by {:.2f} once batch norm", *line)
     controls = [[pair_mean("barrier", "last", name, method, method, "all") for method in ("soft", "sls")] for name in bn]
     yield says("one method by {:.2f} to {:.2f}, and by {:.2f}", min(controls[0]), max(controls[0]), controls[1][0])
     assert np.ptp(np.round(controls[1], 2)) == 0
