@@ -176,7 +176,7 @@ def test_what_the_user_says_wins(files):
 
 BAD = {
     "settings only": (["seeds=3"], "expected two files, VOTES and ITEMS"),
-    "one file": (["votes.csv"], "expected two files, VOTES and ITEMS (or data=NAME in place of them), got votes.csv"),
+    "one file": (["votes.csv"], "expected two files, VOTES and ITEMS (or data=NAME in place of them), got votes.csv; where"),
     "three files": (["votes.csv", "features.npy", "texts.csv"], "expected two files"),
     "no such votes": (["vote.csv", "features.npy"], "vote.csv is not there"),
     "no items": (["data=files", "data.votes=votes.csv"], "data.items is needed"),
