@@ -17,7 +17,6 @@ from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 from yaml import YAMLError
 
-from hardlabels.configuration import CONF
 from hardlabels.console import complain
 from hardlabels.errors import InputError, printable
 from hardlabels.stopping import ReaderGone
@@ -67,17 +66,14 @@ def unknown_setting(error: OmegaConfBaseException) -> str:
     recipe.epoch is no setting: did you mean recipe.epochs? Expected one of recipe.epochs, recipe.width
     """
     name = str(error.full_key)
-    group, _, own = name.rpartition(".")
+    group = name.rpartition(".")[0]
     parent = error.parent_node
     others = [str(other) for other in parent if other != "hydra"] if isinstance(parent, DictConfig) else []
     known = [f"{group}.{other}" if group else other for other in others]
-    there = f"Expected one of {', '.join(known)}" if known else f"{group} has no settings of its own"
-    files = sorted((CONF / group).glob("*.yaml")) if group else []
-    having = [file.stem for file in files if re.search(rf"^{re.escape(own)}:", file.read_text(), re.MULTILINE)]
-    elsewhere = f"; {group}s that have it: {', '.join(having)}" if having else ""
-    near = [] if having else get_close_matches(name, known, n=1)
+    near = get_close_matches(name, known, n=1)
     guess = f": did you mean {near[0]}?" if near else "."
-    return f"{name} is no setting{guess} {there}{elsewhere}"
+    there = f"Expected one of {', '.join(known)}" if known else f"{group} has no settings of its own"
+    return f"{name} is no setting{guess} {there}"
 
 
 def refuse(error: BaseException) -> NoReturn:

@@ -56,9 +56,9 @@ def fit(images: Tensor, form: Preprocessing) -> Tensor:
     >>> fit(wide, form)[0, 0, 0].tolist()
     [2.0, 3.0, 4.0, 5.0]
     """
-    sides = [int(side) for side in images.shape[-2:]]  # TorchScript traces them as tensors
-    (height, top), (width, left) = windows(*sides, form)
-    if [height, width] != sides:
+    before = int(images.shape[-2]), int(images.shape[-1])  # TorchScript traces them as tensors
+    (height, top), (width, left) = windows(*before, form)
+    if (height, width) != before:
         images = F.interpolate(images, (height, width), mode=form.interpolation, antialias=True)
     return images[..., top : top + form.size, left : left + form.size]
 
