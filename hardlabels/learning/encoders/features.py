@@ -69,9 +69,8 @@ def encode_images(images: np.ndarray, encoder: str, weights: str | None = None, 
         what: the images, in a word or two, for the progress bar.
     """
     network, digest = frozen_encoder(encoder, weights)
-    rounding = (
-        "" if images.shape[1] == images.shape[2] else " longer side rounded down"
-    )  # an earlier version rounded it to the nearest
+    # An earlier version rounded the longer side to the nearest number: what it kept has another key.
+    rounding = "" if images.shape[1] == images.shape[2] else " longer side rounded down"
     key = hashlib.sha256(f"image features {digest} {images.shape}{rounding}\n".encode())
     for image in images:  # one by one: a mirrored array need not be copied as a whole
         key.update(np.ascontiguousarray(image).data)
