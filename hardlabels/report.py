@@ -229,17 +229,14 @@ def _of_one_data_set(design: Design, words: tuple[str, ...]) -> Design:
     records, cells = design.records, set(design.cells)
     data, recipe = design.cells[0].data, design.cells[0].tagged_recipe
     rows, pairs = records.table, records.pairs
-    kept = Records(
-        rows[(rows["data"] == data) & (rows["recipe"] == recipe)],
-        pairs[(pairs["data"] == data) & (pairs["recipe"] == recipe)],
-        {cell: path for cell, path in records.folders.items() if cell in cells},
-        [(path, why) for path, why in records.unfinished if Cell.from_folder(path) in cells],
-        [cell for cell in records.missing if cell in cells],
-        records.places,
-        words,
-        records.checkpoint,
-        records.again,
-        records.probed,
+    kept = replace(
+        records,
+        table=rows[(rows["data"] == data) & (rows["recipe"] == recipe)],
+        pairs=pairs[(pairs["data"] == data) & (pairs["recipe"] == recipe)],
+        folders={cell: path for cell, path in records.folders.items() if cell in cells},
+        unfinished=[(path, why) for path, why in records.unfinished if Cell.from_folder(path) in cells],
+        missing=[cell for cell in records.missing if cell in cells],
+        words=words,
     )
     return replace(design, records=kept)
 

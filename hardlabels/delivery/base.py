@@ -10,7 +10,7 @@ from hardlabels.randomness import MAX_SEED
 from hardlabels.votes import Votes
 
 FEWEST_VOTES = 2
-"""The least K at which deliveries can differ: a single vote an item is what soft labels, SLS, multipass and majority all show."""
+"""The least K at which deliveries can differ: an item's only vote is what soft labels, SLS, multipass and majority all show."""
 
 
 class Delivery(ABC):

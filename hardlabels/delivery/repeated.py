@@ -7,7 +7,7 @@ from hardlabels.votes import Votes
 
 
 def repeated(votes: Votes) -> tuple[np.ndarray, np.ndarray]:
-    r"""(M,) items and (M,) labels, one pair a vote, :math:`M = \sum_i m_i`; the same in every epoch.
+    r"""(M,) items and (M,) labels, one pair per vote, :math:`M = \sum_i m_i`; the same in every epoch.
 
     The mean gradient over an epoch is :math:`\sum_i \tfrac{m_i}{M} (q_i - p_i)`: that of soft labels where all items have as
     many votes; else an item counts by its number of votes.

@@ -91,7 +91,7 @@ def odin(
     Args:
         network: in eval mode; makes (n, C) logits.
         inputs: (n, channels, H, W) normalised.
-        std: one a channel: that of the normalisation, so that ``epsilon`` is in units of the full pixel range 0 .. 1.
+        std: one per channel: that of the normalisation, so that ``epsilon`` is in units of the full pixel range 0 .. 1.
         temperature: T.
         epsilon: length of the step.
         formula: one of ``ODIN_FORMULAS``.

@@ -172,10 +172,9 @@ class DeliveryDataModule(LightningDataModule):
         own = self.augment if part == "train" else None
         change = None if own is None else OwnAugmentation(own, seed=self.seed, examples=len(items))
         fetched = Fetched(self.source.inputs, items, self.source.mirror, change)
-        if (
-            self.workers == 0 and own is None
-        ):  # not in a thread: a transform draws from torch's generator, which all threads share
+        if self.workers == 0 and own is None:
             return ReadAhead(fetched, batches)
+        # A transform of the user's is not called in a thread: it draws from torch's generator, which all threads share.
         # batch_size=None: the sampler's elements are whole batches already.
         return DataLoader(
             fetched,

@@ -14,9 +14,8 @@ from omegaconf.errors import OmegaConfBaseException
 from hardlabels.errors import InputError
 
 MAX_BYTES = 1 << 26  # 64 MiB: a run's text files are kilobytes, megabytes at most
-LOADER: Any = getattr(
-    yaml, "CSafeLoader", yaml.SafeLoader
-)  # plain values, no tags; that of libyaml, where it was there when PyYAML was built
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Reads plain values, no tags; the fast one of libyaml, where it was there when PyYAML was built."""
 
 
 def read_json(path: Path, keys: Sequence[str] = (), kind: type = dict) -> Any:

@@ -135,6 +135,10 @@ OVERRIDES = {
         ["callbacks=early_stopping", "+callbacks.early_stopping.monitor=val_loss"],
         ["monitor must be a metric such as evaluate/soft_nll", "'val_loss'"],
     ),
+    "callbacks: one whose work comes too late": (
+        ["+callbacks.swa._target_=lightning.pytorch.callbacks.StochasticWeightAveraging", "+callbacks.swa.swa_lrs=0.01"],
+        ["callbacks.swa: StochasticWeightAveraging", "it would change nothing", "callbacks.WeightAveraging averages while"],
+    ),
     "callbacks: without the keeper": (["~callbacks.keeper"], ["callbacks.keeper must be there once"]),
     "logger: os.system": (["logger._target_=os.system"], ["logger._target_", "standard library", "'os.system'"]),
     "logger: no logger": (["logger._target_=torch.hub.load"], ["logger._target_", "Logger", "'torch.hub.load'"]),

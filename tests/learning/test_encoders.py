@@ -16,7 +16,9 @@ import pytest
 import torch
 from torchvision.models._utils import IntermediateLayerGetter
 
+from hardlabels.delivery.soft import Soft
 from hardlabels.errors import InputError
+from hardlabels.learning.datamodule import DeliveryDataModule
 from hardlabels.learning.encoders import features, torchvision_models
 from hardlabels.learning.encoders.features import encode_images, encoded_images, scaled_images
 from hardlabels.learning.encoders.image_encoder import ImageEncoder, load_weights, number_of_features, read_weights
@@ -601,6 +603,19 @@ def counted(monkeypatch):
     encoder = ImageEncoder("sides", Sides(), Preprocessing(12, 12, (0.0,) * 3, (1.0,) * 3), 3, "none")
     monkeypatch.setattr(features, "frozen_encoder", lambda *_: (encoder, encoder.digest))
     return seen
+
+
+def test_images_on_disk_stay_there_for_an_encoder_that_is_trained(counted, tmp_path):
+    """Or all of them would be put on the device, in which they do not fit; that is asked of the array's type."""
+    source = synthetic(items=20, classes=3, size=12, annotators=5)
+    np.save(tmp_path / "pixels.npy", source.inputs)
+    prepared, _ = scaled_images(replace(source, inputs=np.load(tmp_path / "pixels.npy", mmap_mode="r")), "sides")
+    data = DeliveryDataModule(prepared, Soft, seed=0, batch_size=8)
+    data.setup("fit")
+    [first, *_] = data.train_dataloader()
+    assert first.inputs.shape == (8, 12, 12, 3)  # read from the disk for this batch
+    grey, _ = scaled_images(replace(source, inputs=source.inputs[..., :1], mean=(0.0,), std=(1.0,)), "sides")
+    np.testing.assert_array_equal(grey.inputs, np.repeat(source.inputs[..., :1], 3, axis=3))
 
 
 def test_each_image_and_its_mirror_are_encoded_once(counted, cache):

@@ -52,10 +52,13 @@ def _encoded(source: Source, encoder: str, weights: str | None, digest: str, fli
 
 
 def scaled_images(source: Source, encoder: str, weights: str | None = None) -> Prepared:
-    """The source with the mean and std that the encoder expects, for an encoder that is trained: pixels stay as they are."""
+    """The source with the mean and std that the encoder expects, for an encoder that is trained: pixels stay as they are.
+
+    And where they are: images of three channels that are mapped from a file still are, so that they are read batch by batch.
+    """
     check_images(source, "image_finetune")
     network, digest = frozen_encoder(encoder, weights)
-    images = np.ascontiguousarray(as_rgb(source.inputs, source.name))
+    images = np.require(as_rgb(source.inputs, source.name), requirements="C")  # keeps np.memmap, by which they are known
     return Prepared(replace(source, inputs=images, mean=network.form.mean, std=network.form.std), digest)
 
 
@@ -69,9 +72,8 @@ def encode_images(images: np.ndarray, encoder: str, weights: str | None = None, 
         what: the images, in a word or two, for the progress bar.
     """
     network, digest = frozen_encoder(encoder, weights)
-    rounding = (
-        "" if images.shape[1] == images.shape[2] else " longer side rounded down"
-    )  # an earlier version rounded it to the nearest
+    # An earlier version rounded the longer side to the nearest number: what it kept has another key.
+    rounding = "" if images.shape[1] == images.shape[2] else " longer side rounded down"
     key = hashlib.sha256(f"image features {digest} {images.shape}{rounding}\n".encode())
     for image in images:  # one by one: a mirrored array need not be copied as a whole
         key.update(np.ascontiguousarray(image).data)

@@ -22,7 +22,7 @@ class Preprocessing:
     Args:
         size: side of the square that the encoder sees, in pixels.
         resize: length that the shorter side is brought to before the square is cut out of the middle; at least ``size``.
-        mean: of ``pixels / 255``, one a channel.
+        mean: of ``pixels / 255``, one per channel.
         std: likewise.
         interpolation: ``bicubic`` or ``bilinear``.
     """

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from lightning import Callback, LightningDataModule, Trainer
 from lightning.fabric.plugins.environments import SLURMEnvironment, TorchElasticEnvironment
+from lightning.pytorch.callbacks import StochasticWeightAveraging
 from lightning.pytorch.loggers import Logger
 from omegaconf import DictConfig, OmegaConf
 from torch.optim import Optimizer
@@ -195,6 +196,12 @@ def make_callbacks(settings: Mapping[str, Mapping[str, Any]], known: Mapping[str
     keepers = sum(isinstance(callback, Keeper) for callback in callbacks)
     if keepers != 1:
         raise InputError(f"callbacks.keeper must be there once: it keeps the run's history and checkpoints, got {keepers}")
+    for name, callback in zip(settings, callbacks, strict=True):
+        if isinstance(callback, StochasticWeightAveraging):
+            raise InputError(
+                f"callbacks.{name}: StochasticWeightAveraging puts its average in the network when the last epoch is scored and "
+                "kept already, so it would change nothing: lightning.pytorch.callbacks.WeightAveraging averages while it trains"
+            )
     return callbacks
 
 
