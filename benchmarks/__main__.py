@@ -27,7 +27,7 @@ COMPARISONS: dict[str, Callable[[], Row | list[Row]]] = {
     "text_head": lambda: heads.run_against_bare_loop(heads.TEXTS),
     "image_head": lambda: heads.run_against_bare_loop(heads.IMAGES),
     "runs_a_minute": lambda: heads.runs_a_minute(heads.IMAGES),
-    "encoding": encoding.one_core_against_all,
+    "encoding": encoding.processes_against_threads,
     "grid": startup.grid_against_the_limit,
     "help": startup.help_against_lightning,
     "image_folder": images.batches_against_image_folder,

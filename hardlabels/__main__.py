@@ -3,6 +3,7 @@
 import runpy
 import sys
 from difflib import get_close_matches
+from pathlib import Path
 
 from hardlabels.stopping import ends_with_its_reader
 
@@ -52,8 +53,10 @@ def main() -> None:
         print(f"error: {name!r:.60} is no command. {guess}Expected one of {', '.join(COMMANDS)}", file=sys.stderr)
         sys.exit(2)
     # As python -m would, not by calling its main(): Lightning starts further processes, and launchers their jobs, by the name of
-    # the module that runs.
+    # the module that runs. And as python -m does, with what lies in the current folder, such as a method of one's own.
     sys.argv[1:] = rest
+    if not sys.flags.safe_path and (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
     runpy.run_module(COMMANDS[name][0], run_name="__main__", alter_sys=True)
 
 

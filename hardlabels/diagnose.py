@@ -35,10 +35,11 @@ def diagnose(cfg: DictConfig) -> int:
         raise no_finished_run(study, [outputs])
 
     from hardlabels.diagnostics.driver import run_probes, told_once  # noqa: PLC0415 - torch comes in here
+    from hardlabels.learning.devices import usable_device  # noqa: PLC0415
 
     probes = [probe for name in names for probe in at_checkpoints(cfg, name, study)]
     say(f"{', '.join(names)} on {len(folders)} of {len(study.cells())} runs of study {study.name}")
-    tally = run_probes(probes, folders, outputs / "studies" / study.name, device=_device(cfg.device))
+    tally = run_probes(probes, folders, outputs / "studies" / study.name, device=usable_device(cfg.device))
     say(f"{tally.computed} measured, {tally.skipped} measured already, {len(tally.failed)} failed")
     for line in told_once(tally.not_applicable):
         say(f"not applicable: {line}")
@@ -72,18 +73,6 @@ def finished(study: Study, outputs: Path) -> dict[Cell, Path]:
     for cell, why in failed.items():
         complain(f"left out: {cell}: {why} ({folders[cell]})")
     return {cell: path for cell, path in folders.items() if cell not in failed}
-
-
-def _device(name: str) -> str:
-    import torch  # noqa: PLC0415
-
-    if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(f"device must be one that torch can use here (auto, cpu, cuda, ...), got {name!r}: {error}") from error
-    return name
 
 
 @ends_with_its_reader()

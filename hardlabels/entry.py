@@ -64,16 +64,28 @@ def unknown_setting(error: OmegaConfBaseException) -> str:
     ... except ConfigAttributeError as error:
     ...     print(unknown_setting(error))
     recipe.epoch is no setting: did you mean recipe.epochs? Expected one of recipe.epochs, recipe.width
+
+    A class of somebody else may take more arguments than the configuration has settings:
+
+    >>> cfg = OmegaConf.create({"trainer": {"_target_": "lightning.Trainer", "precision": "32-true"}})
+    >>> OmegaConf.set_struct(cfg, True)
+    >>> try:
+    ...     cfg.trainer.gradient_clip_val = 1
+    ... except ConfigAttributeError as error:
+    ...     print(unknown_setting(error).partition("; ")[2])
+    +trainer.gradient_clip_val=... gives lightning.Trainer a further argument
     """
     name = str(error.full_key)
-    group = name.rpartition(".")[0]
+    group, _, last = name.rpartition(".")
     parent = error.parent_node
-    others = [str(other) for other in parent if other != "hydra"] if isinstance(parent, DictConfig) else []
+    others = [str(other) for other in parent if other not in ("hydra", "_target_")] if isinstance(parent, DictConfig) else []
     known = [f"{group}.{other}" if group else other for other in others]
-    near = get_close_matches(name, known, n=1)
-    guess = f": did you mean {near[0]}?" if near else "."
+    near = get_close_matches(last, others, n=1)  # not of the whole names, which have their beginning in common
+    guess = f": did you mean {known[others.index(near[0])]}?" if near else "."
     there = f"Expected one of {', '.join(known)}" if known else f"{group} has no settings of its own"
-    return f"{name} is no setting{guess} {there}"
+    target = str(parent.get("_target_", "hardlabels.")) if isinstance(parent, DictConfig) else "hardlabels."
+    more = "" if near or target.startswith("hardlabels.") else f"; +{name}=... gives {target} a further argument"
+    return f"{name} is no setting{guess} {there}{more}"
 
 
 def refuse(error: BaseException) -> NoReturn:

@@ -150,7 +150,8 @@ def check_settings(
     anything = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     for name, value in settings.items():
         if name not in known and not anything:
-            raise InputError(f"{key}.{name} is no setting of {function.__name__}: expected one of {', '.join(known) or 'none'}")
+            expected = f"expected one of {', '.join(known)}" if known else f"it has none, and ~{key}.{name} takes this one out"
+            raise InputError(f"{key}.{name} is no setting of {function.__name__}: {expected}")
         if name in known:
             _check_type(f"{key}.{name}", value, parameters[name].annotation)
     for name in () if partial else known:

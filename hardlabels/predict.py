@@ -26,7 +26,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=".csv or .jsonl: ids, probabilities, entropy")
     add_network_arguments(parser)
     parser.add_argument("--text", nargs="+", metavar="COLUMN", help="the column of the text, or the two of a pair")
-    parser.add_argument("--device", help="cpu, cuda, cuda:1, ... (default: a GPU where there is one)")
+    parser.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, ... (default: a GPU where there is one)")
     return parser
 
 
@@ -61,8 +61,12 @@ def predict(args: argparse.Namespace) -> int:
         raise InputError(f"{missing[0]} is not there (looked in {Path.cwd()})")
     from hardlabels.inference.items import check_paths, stream_items  # noqa: PLC0415
     from hardlabels.inference.model import Predictor  # noqa: PLC0415
+    from hardlabels.learning.devices import usable_device  # noqa: PLC0415
 
-    predictor = Predictor.open(args.run, args.checkpoint, calibrated=args.calibrated, device=args.device, weights=args.weights)
+    device = usable_device(args.device, "--device")
+    predictor = Predictor.open(args.run, args.checkpoint, calibrated=args.calibrated, device=device, weights=args.weights)
+    if args.text and predictor.preparation.items != "texts":
+        raise InputError(f"--text {' '.join(args.text)}: this network takes {predictor.kind}, which have no column of text")
     check_paths(args.new, predictor.preparation.items)
     task = bars().add_task("predicting", total=None, note="")
 

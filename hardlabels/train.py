@@ -71,17 +71,20 @@ def uses_several_processes(cfg: DictConfig) -> bool:
     return cfg.trainer.get("devices", "auto") not in (1, "1") or cfg.trainer.get("num_nodes", 1) != 1
 
 
-def train_in_a_process_of_its_own(overrides: list[str], error: Path) -> None:
+def train_in_a_process_of_its_own(overrides: list[str], hydra_cfg: HydraConf, error: Path) -> None:
     """Train one cell of a grid as its own command: Lightning starts DDP's other processes by repeating the command line.
 
     Repeated from inside a multirun, each of them would run the whole grid.
 
     Args:
         overrides: of the cell.
+        hydra_cfg: Hydra's own part of the configuration; it knows the user's folder of yaml files (``--config-dir``).
         error: the file in which the command may say why it failed.
     """
     error.unlink(missing_ok=True)
-    code = subprocess.run([sys.executable, "-m", "hardlabels.train", *overrides], check=False).returncode
+    sources = [source for source in hydra_cfg.runtime.config_sources if source.provider == "command-line"]
+    words = [*(f"--config-dir={source.path}" for source in sources), *overrides]
+    code = subprocess.run([sys.executable, "-m", "hardlabels.train", *words], check=False).returncode
     if code and error.is_file():
         raise DivergenceError(error.read_text().strip())
     if code:
@@ -116,7 +119,7 @@ def launch(cfg: DictConfig) -> None:
     directory = RunDirectory(Path(cfg.outputs) / cell.folder)
     try:
         if uses_several_processes(cfg):
-            train_in_a_process_of_its_own(overrides, directory.error)
+            train_in_a_process_of_its_own(overrides, hydra_cfg, directory.error)
         else:
             train(cfg, hydra_cfg)
     except HeldByAnotherProcess as held:

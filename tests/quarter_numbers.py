@@ -77,6 +77,8 @@ def primary_rows(folder: Path) -> list[dict[str, str]]:
 PLANNED = 131
 """Runs."""
 
+PAPER_EPOCHS = yaml.safe_load((ROOT / "conf/recipe/paper.yaml").read_text())["epochs"]
+
 OTHERS = range(10, 15)
 """The seeds of the other methods."""
 
@@ -321,18 +323,23 @@ def speed_statements() -> Iterator[Statement]:
     published = [FIGURES["fig8_dynamics"][name] for name in ("sls_earlier_to_95pct_of_best", "sls_earlier_best_epoch")]
     later = [delays(STUDY, RECIPE, name) for name in MILESTONES]
     seen = [lead_that_would_be_seen(gaps) for gaps in later]
-    assert all(lead > least for lead, least in zip(published, seen, strict=True))
     assert min(p for gaps in later for p in both_p(gaps)) > 0.05
     near, best = (gaps.mean() for gaps in later)
     yield says("It comes within {} % of its best {:.1f} epochs later than soft labels on average", 5, near)
-    yield says("In the paper it is {} epochs earlier, a lead", published[0])
-    yield says("near its best {} epochs before soft labels, and is at its best {} epochs before them", *published)
+    whole, here = PAPER_EPOCHS, curves("sls", "all").shape[1]
+    yield says("In the paper it is {} of {} epochs earlier", published[0], whole)
+    yield says("near its best {} epochs before soft labels, and is at its best {} epochs before them, of {}", *published, whole)
     yield says("within {} % of its best soft NLL (on the selection images) {:.1f} epochs after soft labels", 5, near)
-    yield says("and is at its best {:.1f} epochs after them", best)
-    yield says("is shown to differ from {}. Leads", 0)
-    yield says("Leads of {:.1f} and {:.1f} of the {} epochs", *seen, curves("sls", "all").shape[1])
-    yield says("shown with {} % probability", 80)
-    yield says("no: {:.1f} epochs later near its best", near)
+    yield says("and is at its best {:.1f} epochs after them, of {}", best, here)
+    yield says("is shown to differ from {}", 0)
+    ends = [resampled_test(gaps, ratio=RATIO).interval() for gaps in later]
+    text = "The {} % intervals of the corrected t-test, {:.1f} to {:+.1f} and {:.1f} to {:+.1f} epochs"
+    yield says(text, 95, *ends[0], *ends[1])
+    share = [lead * here / whole for lead in published]
+    assert all(low > -lead for (low, _), lead in zip(ends, share, strict=True))
+    yield says("which would be {:.1f} and {:.1f} epochs", *(np.floor(10 * lead + 0.5) / 10 for lead in share))
+    yield says("With {} % probability, leads of {:.1f} and {:.1f} epochs", 80, *seen)
+    yield says("not shown: {:.1f} epochs later near its best", near)
 
 
 def distance_statements() -> Iterator[Statement]:
@@ -417,28 +424,36 @@ def probe_statements() -> Iterator[Statement]:
     yield says("run on {} seeds ({} to {})", spelt(len(seeds)), seeds[0], seeds[-1])
     yield says("the Hessian on {} of them ({} to {})", spelt(len(curved)), curved[0], curved[-1])
     interpolated, reestimated = "full/barrier_interpolated_bn", "full/barrier_reestimated_bn"
-    line = [pair_mean("barrier", "last", name, "sls", "soft", "all", True) for name in (interpolated, reestimated)]
-    yield says("the loss rises by {:.2f} nat", line[0])
+    bn = (interpolated, reestimated)
+    line = {at: [pair_mean("barrier", at, name, "sls", "soft", "all", True) for name in bn] for at in CHECKPOINTS}
+    controls = {
+        at: [[pair_mean("barrier", at, name, one, one, "all") for one in ("sls", "soft")] for name in bn] for at in CHECKPOINTS
+    }
+    yield says("the loss rises by {:.2f} nat", line["best"][0])
     yield says("the paper has {}", FIGURES["fig11_loss_barrier"]["mean_barrier_sls_soft"])
-    yield says("re-estimated on the way, {:.2f} are left", line[1])
-    controls = [
-        [pair_mean("barrier", "last", bn, one, one, "all") for one in ("sls", "soft")] for bn in (interpolated, reestimated)
-    ]
+    yield says("re-estimated on the way, {:.2f} are left", line["best"][1])
     text = "it is {:.2f} (SLS) and {:.2f} (soft labels) with interpolated statistics, {:.2f} and {:.2f} with re-estimated ones"
-    yield says(text, *controls[0], *controls[1])
-    assert line[0] > max(controls[0])
-    assert line[1] < min(controls[1])
-    few = [STUDY.pair_values(RECIPE, "barrier", "last", name, "sls", "soft", "5", True) for name in (interpolated, reestimated)]
+    yield says(text, *controls["best"][0], *controls["best"][1])
+    yield says("it is the same: {:.2f} and {:.2f} between the methods", *line["last"])
+    yield says("{:.2f} to {:.2f} and {:.2f} between seeds", *sorted(controls["last"][0]), controls["last"][1][0])
+    assert np.ptp(np.round(controls["last"][1], 2)) == 0
+    for at in CHECKPOINTS:
+        assert line[at][0] > max(controls[at][0])
+        assert line[at][1] < min(controls[at][1])
+    few = [STUDY.pair_values(RECIPE, "barrier", "best", name, "sls", "soft", "5", True) for name in bn]
     assert {len(values) for values in few} == {2}
     yield says("on the two seeds {} and {}, the line", 20, 21)
     yield says(
         "between SLS and soft labels rises by {:.2f} (interpolated) and {:.2f} (re-estimated)", *(values.mean() for values in few)
     )
-    alike = [pair_mean("cka", "last", "full/cka", method, method, "all") for method in (*HARD, "soft")]
+    alike = [pair_mean("cka", "best", "full/cka", method, method, "all") for method in (*HARD, "soft")]
     yield says("is {:.3f} under SLS, {:.3f} under multipass and {:.3f} under soft labels", *alike)
-    maps = {k: [pair_mean("gradcam", "last", "full/correlation", m, m, k) for m in (*HARD, "soft")] for k in ("all", "5")}
-    yield says("(correlation {:.3f}, {:.3f} and {:.3f})", *maps["all"])
-    yield says("under SLS ({:.3f}, {:.3f} and {:.3f})", *maps["5"])
+    likeness = [FIGURES["fig12_cka"]["within_method"], FIGURES["fig9_gradcam"]["cross_seed_stability"]]
+    yield says("(published: {:.3f} for SLS, {:.3f} for soft labels)", *(likeness[0][one] for one in ("sls", "soft")))
+    maps = {k: [pair_mean("gradcam", "best", "full/correlation", m, m, k) for m in (*HARD, "soft")] for k in ("all", "5")}
+    text = "with a correlation of {:.3f}, {:.3f} and {:.3f} (published: {:.3f} and {:.3f})"
+    yield says(text, *maps["all"], *(likeness[1][one] for one in ("sls", "soft")))
+    yield says("K = 5 with one of {:.3f}, {:.3f} and {:.3f}", *maps["5"])
     settings = json.loads(next(iter(read_files(STUDY.folder, "diagnostics/ood.json").values())))["settings"]
     yield says("({:,} images of each", settings["max_items"])
     follows = np.mean([probe_values("gradient_variance", at, "full/spearman", "sls", "all").mean() for at in CHECKPOINTS])
@@ -458,11 +473,15 @@ def readme_statements() -> Iterator[Statement]:
     scale = [STUDY.values(RECIPE, method, "all").mean() for method in ("soft", "majority")]
     yield says("soft labels have {:.3f} and majority labels {:.3f}", *scale)
     bn = ("full/barrier_interpolated_bn", "full/barrier_reestimated_bn")
-    line = [pair_mean("barrier", "last", name, "sls", "soft", "all", True) for name in bn]
-    yield says("rises by {:.2f} nat, as published, and by {:.2f} once batch norm", *line)
-    controls = [[pair_mean("barrier", "last", name, method, method, "all") for method in ("soft", "sls")] for name in bn]
-    yield says("one method by {:.2f} to {:.2f}, and by {:.2f}", min(controls[0]), max(controls[0]), controls[1][0])
-    assert np.ptp(np.round(controls[1], 2)) == 0
+    line = [pair_mean("barrier", "best", name, "sls", "soft", "all", True) for name in bn]
+    yield says(
+        "rises by {:.2f} nat at the selected epoch (published: {:.2f})",
+        line[0],
+        FIGURES["fig11_loss_barrier"]["mean_barrier_sls_soft"],
+    )
+    yield says("and by {:.2f} once batch norm", line[1])
+    controls = [[pair_mean("barrier", "best", name, method, method, "all") for method in ("soft", "sls")] for name in bn]
+    yield says("one method by {:.2f} to {:.2f}, and by {:.2f} to {:.2f}", *sorted(controls[0]), *sorted(controls[1]))
     yield says("{:.3f} in the quarter study", STUDY.gaps(RECIPE, "majority", "all").mean())
     mixed = {at: STUDY.gaps(RECIPE, "mixup", "all", at=at, seeds=OTHERS) for at in CHECKPOINTS}
     assert all((gaps < 0).all() for gaps in mixed.values())

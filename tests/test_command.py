@@ -89,6 +89,27 @@ def test_a_failing_cell_does_not_stop_the_others(command, tiny, tmp_path, monkey
     assert not (place / "seed=1/error.txt").exists()
 
 
+def test_a_cell_in_a_process_of_its_own_has_the_configurations_of_the_user(command, tiny, tmp_path, monkeypatch):
+    """Several processes train a cell of a grid by a command of its own, which must look for yaml files where the grid does."""
+    (tmp_path / "own/recipe").mkdir(parents=True)
+    (tmp_path / "own/recipe/mine.yaml").write_text("defaults: [smoke, _self_]\nname: mine\n")
+    own = [*(word for word in tiny if not word.startswith("recipe=")), "recipe=mine", "outputs=o"]
+    commands = []
+
+    def keep(words, **settings):
+        commands.append(words)
+        return subprocess.CompletedProcess(words, 0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hardlabels.train.subprocess.run", keep)
+        command("-m", "--config-dir", "own", *own, "trainer.devices=2", "trainer.strategy=ddp", "seed=3")
+    [words] = commands
+    words = [word.replace("devices=2", "devices=1").replace("strategy=ddp", "strategy=auto") for word in words]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.glob("o/synthetic/mine,tag=tiny/*/*/*")] == ["seed=3"]
+
+
 def test_no_files_and_no_network_is_one_error_with_two_ways_out(command, tmp_path):
     nowhere = "http://127.0.0.1:9/nothing"
     code, _, err = command(

@@ -1,5 +1,6 @@
 """``hardlabels COMMAND`` is ``python -m hardlabels.COMMAND``: the same code, the same words, the same exit codes."""
 
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -52,6 +53,18 @@ def test_an_unknown_command_is_one_line_and_code_2(called):
     assert (code, out) == (2, "")
     assert err.startswith("error: 'trian' is no command. did you mean train? Expected one of ")
     assert err.count("\n") == 1
+
+
+def test_a_module_in_the_current_folder_is_found_as_python_m_finds_it(tmp_path):
+    """A method of one's own, say. The installed script is a file in another folder, which is all that Python looks into."""
+    (tmp_path / "mine.py").write_text("from hardlabels.delivery.soft import Soft\n\n\nclass Own(Soft):\n    pass\n")
+    script = tmp_path / "bin/hardlabels"
+    script.parent.mkdir()
+    script.write_text("from hardlabels.__main__ import main\nmain()\n")
+    words = ["train", "method=soft", "method.delivery=mine.Own", "data=synthetic", "data.items=1", "recipe=smoke", "run.tag=own"]
+    done = subprocess.run([sys.executable, script, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: split 'paper' of 1 items"), done.stderr  # it got as far as the data
 
 
 def test_a_command_gets_its_arguments_and_keeps_its_exit_codes(called, tmp_path):

@@ -95,7 +95,7 @@ def test_what_cannot_be_measured_is_one_line_a_probe_and_no_failure(two_runs, mo
         (["probe=cka", "checkpoint=null"], "checkpoint must be best, last or best,last, got none"),
         (["study=nothing"], "nothing"),
         (["sturdy=main"], "sturdy"),
-        (["device=abacus"], "device must be one"),
+        (["device=abacus"], "device must be a device that torch can use here"),
         (["probe=cka", "cka.nothing=1"], "nothing"),
     ],
 )

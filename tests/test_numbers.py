@@ -19,10 +19,14 @@ import yaml
 from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
+from hardlabels.metrics.calibration import BINS
 from hardlabels.reporting.claims import CLAIMS
+from hardlabels.reporting.claims.rules import Rules
 from hardlabels.runs.archive import read_members
 from hardlabels.runs.compact import DIGITS
-from tests import evidence_numbers, finetune_numbers, image_numbers, pair_numbers, quarter_numbers
+from hardlabels.statistics.holm import ALPHA
+from hardlabels.statistics.power import POWER
+from tests import evidence_numbers, finetune_numbers, image_numbers, pair_numbers, quarter_numbers, sceptic_numbers
 from tests.numbers import ONES, Statement, problems, says, section
 
 ROOT = Path(__file__).parents[1]
@@ -501,12 +505,21 @@ def readme_statements() -> Iterator[Statement]:
     yield from image_numbers.readme_statements()
     yield from pair_numbers.readme_statements()
     yield from finetune_numbers.readme_statements()
+    yield from sceptic_numbers.readme_statements()
 
 
 def index_statements() -> list[Statement]:
     members = chain.from_iterable(read_members(archive) for archive in RESULTS.glob("**/*.tar.xz"))
     starts = chain.from_iterable(json.loads(content) for name, content in members if name.endswith("environment.json"))
-    return [says("small CPU machines ({} cores)", the_one(entry["cpus"] for entry in starts))]
+    return [
+        says("small CPU machines ({} cores)", the_one(entry["cpus"] for entry in starts)),
+        says("accuracy, in {} bins of equal size", BINS),
+        says("reject at {}; after Holm", ALPHA),
+        says("the margin is {:.0f} % of what majority labels lose", 100 * Rules().shares.gap),
+        says("when its {:.0f} % interval lies inside", 100 * (1 - 2 * ALPHA)),
+        says("with a probability of {:.0f} %", 100 * POWER),
+        says("multiplied by {}/n plus", 1),
+    ]
 
 
 def texts_statements() -> list[Statement]:
@@ -530,17 +543,23 @@ PAGES = {
             *quarter_numbers.statements(),
             *quarter_numbers.others_statements(),
             *quarter_numbers.probe_statements(),
+            *sceptic_numbers.quarter_statements(),
         ],
         quarter_numbers.TABLES,
         ["a quarter of the paper's width"],
     ),
     "docs/results/images.md": (
         None,
-        lambda: [*image_numbers.statements(), *pair_numbers.first_study_statements()],
-        image_numbers.TABLES,
+        lambda: [*image_numbers.statements(), *pair_numbers.first_study_statements(), *sceptic_numbers.images_statements()],
+        (*image_numbers.TABLES, *sceptic_numbers.TABLES),
         (),
     ),
-    "docs/results/image_pair.md": (None, pair_numbers.statements, pair_numbers.TABLES, ()),
+    "docs/results/image_pair.md": (
+        None,
+        lambda: [*pair_numbers.statements(), *sceptic_numbers.pair_statements()],
+        pair_numbers.TABLES,
+        (),
+    ),
     "docs/results/evidence.md": (None, evidence_numbers.statements, evidence_numbers.TABLES, ()),
     "docs/results/finetune.md": (None, finetune_numbers.statements, (finetune_numbers.table,), ()),
     "results/finetune/README.md": ("## Results", list, (), ()),  # above it: what was written down before the first run

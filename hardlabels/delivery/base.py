@@ -35,6 +35,9 @@ class Delivery(ABC):
     )
     """What to do where there are none, for the same: in the words of a command and of Python."""
 
+    blends_inputs: ClassVar[bool] = False
+    """Whether :meth:`mix` makes new inputs out of several. Such a method refuses token ids, which have no mean."""
+
     items: np.ndarray | None = None
     """(M,) the item that each target belongs to, where a method shows other examples than one per item; ``None``: target i is
     item i's. It is the same in every epoch, so an epoch has M examples, always."""

@@ -3,6 +3,8 @@
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from hardlabels.delivery.base import Delivery
 from hardlabels.errors import InputError
 from hardlabels.guard import named_code
@@ -43,7 +45,7 @@ def deliver(votes: Votes, method: str, *, seed: int, **settings: Any) -> Deliver
             f"deliver needs Votes, got {type(votes).__name__}: make them with Votes.from_counts(array) or "
             "Votes.from_probabilities(array)"
         )
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_SEED:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed <= MAX_SEED:
         raise InputError(f"seed must be an integer 0 .. {MAX_SEED}, got {seed!r}")
     known = methods()
     if method not in known:
@@ -54,7 +56,7 @@ def deliver(votes: Votes, method: str, *, seed: int, **settings: Any) -> Deliver
             own = ", ".join(key for key in config if key not in NO_SETTINGS)
             raise InputError(f"{name!r} is no setting of {method!r}: expected {own or 'none'}")
     chosen = {key: value for key, value in {**config, **settings}.items() if key not in NO_SETTINGS}
-    return named_code("delivery", config["delivery"], Delivery)(votes, seed, **chosen)
+    return named_code("delivery", config["delivery"], Delivery)(votes, int(seed), **chosen)
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,7 @@ import numpy as np
 from hardlabels.delivery.base import Delivery, checked_epoch, one_hot, require
 from hardlabels.delivery.majority import majority
 from hardlabels.delivery.soft import soft
+from hardlabels.errors import InputError
 from hardlabels.randomness import stream
 from hardlabels.votes import Votes
 
@@ -18,15 +19,24 @@ def mixup(inputs: Any, targets: Any, *, weight: float, partner: Any) -> tuple[An
     r"""Blend each example with its partner: :math:`\lambda x_i + (1 - \lambda) x_{\pi(i)}`, and the targets alike.
 
     Args:
-        inputs: (B, ...) array or tensor.
+        inputs: (B, ...) array or tensor, of floating point numbers or of the bytes of images.
         targets: (B, C) soft or one-hot targets.
         weight: lambda in [0, 1], one for the batch (Zhang et al. 2018).
         partner: (B,) the permutation pi.
+
+    Raises:
+        InputError: the inputs are other whole numbers, such as token ids.
 
     >>> x, y = mixup(np.array([[0.0], [8.0]]), np.eye(2), weight=0.75, partner=np.array([1, 0]))
     >>> x.tolist(), y.tolist()
     ([[2.0], [6.0]], [[0.75, 0.25], [0.25, 0.75]])
     """
+    kind = str(inputs.dtype).removeprefix("torch.")
+    if kind.startswith("int"):
+        raise InputError(
+            f"mixup needs inputs that can be blended, floating point numbers or the bytes of images, got {kind}: what lies "
+            "between two token ids is the id of another token, or of none"
+        )
     return weight * inputs + (1 - weight) * inputs[partner], weight * targets + (1 - weight) * targets[partner]
 
 
@@ -40,6 +50,8 @@ class Mixup(Delivery):
     takes those of a second epoch. That a warning is due is all that the object remembers: labels and mixing stay functions of
     (votes, seed, epoch, step). It does not travel to other processes: workers take labels that the loop then mixes.
     """
+
+    blends_inputs = True
 
     def __init__(self, votes: Votes, seed: int, alpha: float = 1.0, targets: str = "majority"):
         super().__init__(votes, seed)

@@ -129,9 +129,10 @@ def _over_runs(probe: Probe, runs: list[FinishedRun], tally: Tally, device: str)
 
 def _over_pairs(probe: Probe, pairs: list[tuple[FinishedRun, FinishedRun]], file: Path, tally: Tally, device: str) -> None:
     saved = _load(file)
-    entries = list(saved.get("pairs", [])) if probe.measured(saved) else []
+    valid = probe.measured(saved)  # or it was measured with other settings, and all of it is measured again
+    entries = list(saved.get("pairs", [])) if valid else []
     done = {(entry["a"], entry["b"], *entry["fingerprints"]) for entry in entries}
-    pictures = _load_arrays(file.with_suffix(".npz"))
+    pictures = _load_arrays(file.with_suffix(".npz")) if valid else {}
     about = {"probe": probe.name, "settings": probe.settings, "version": code_version()}
     unsaved, last = False, time.monotonic()
 

@@ -154,11 +154,11 @@ def ood(
     settings: dict[str, Any] = {
         "detectors": detectors,
         "odin_settings": {"temperature": odin_temperature, "epsilon": odin_epsilon, "formula": odin_formula},
-        "train_features": forward(network, prepared.inputs[split.train], prepared, device)[0] if "knn" in detectors else None,
+        "train_features": forward(network, prepared.shown[split.train], prepared, device)[0] if "knn" in detectors else None,
         "knn_k": knn_k,
         "device": device,
     }
-    inside = outlier_scores(network, prepared.inputs[items], prepared, **settings)
+    inside = outlier_scores(network, prepared.shown[items], prepared, **settings)
     for name in sets:
         outside = outlier_scores(network, run.foreign(outliers[name].images[kept[name]]), prepared, **settings)
         for detector in detectors:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import softmax
 
 from hardlabels.errors import InputError
 from hardlabels.inference.model import Predictor, TrainedModel
@@ -32,13 +33,18 @@ def export(model: TrainedModel, to: str, path: Path, *, calibrated: bool = False
             as they come from a file (bytes of images, vectors) and give probabilities. The last holds the weights, with all that
             is needed to build the network as JSON in its header.
         path: the file.
-        calibrated: logits are divided by the temperature.
+        calibrated: logits are divided by the temperature; not for ``safetensors``, whose header has it.
 
     Raises:
-        InputError: a format that cannot hold this network, a package that is missing, or an export that predicts otherwise.
+        InputError: a format that cannot hold this network or apply its temperature, a package that is missing, or an export that
+            predicts otherwise.
     """
     if to not in ENDINGS:
         raise InputError(f"--to must be one of {', '.join(ENDINGS)}, got {to!r}")
+    if calibrated and to == "safetensors":
+        raise InputError(
+            "--calibrated is for onnx and torchscript: safetensors holds the weights, with the temperature beside them"
+        )
     writers: dict[str, Callable[[TrainedModel, Path, bool], Callable[[np.ndarray], np.ndarray]]] = {
         "onnx": _onnx,
         "torchscript": _torchscript,
@@ -83,9 +89,7 @@ def _examples(model: TrainedModel, n: int) -> np.ndarray:
 
 def _expected(model: TrainedModel, items: np.ndarray, calibrated: bool) -> np.ndarray:
     if model.preparation.items == "texts":  # the features of its sentence encoder
-        logits = model.logits(items) / (model.temperature if calibrated and model.temperature else 1.0)
-        powers = np.exp(logits - logits.max(1, keepdims=True))
-        return powers / powers.sum(1, keepdims=True)
+        return softmax(model.logits(items) / (model.temperature if calibrated and model.temperature else 1.0), axis=1)
     return Predictor([model], calibrated=calibrated)(items)
 
 

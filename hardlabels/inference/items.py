@@ -31,7 +31,8 @@ class Block(NamedTuple):
 
 
 def check_paths(paths: Sequence[Path], items: str) -> None:
-    """Refuse, before any work, a path that is not there or cannot hold such items."""
+    """Refuse, before any work, a path that is not there or cannot hold such items, and two images of one id."""
+    given: dict[str, Path] = {}
     for path in paths:
         if not path.exists():
             raise InputError(f"{path} is not there (looked in {Path.cwd()})")
@@ -44,6 +45,13 @@ def check_paths(paths: Sequence[Path], items: str) -> None:
                 raise InputError(f"{path}: expected images ({', '.join(FORMATS)}), found none")
             if bad := next((name for name in names if not _is_text(name)), None):
                 raise InputError(f"{path}: expected names of images in UTF-8, as they become ids; found {bad!r:.80}")
+            ids = image_ids(path, names, several=len(paths) > 1)
+            if twice := next((name for name in ids if name in given), None):
+                raise InputError(
+                    f"{path} and {given[twice]} both have an image of the id {twice!r}, and predictions are known by their ids: "
+                    "predict them into two files"
+                )
+            given |= dict.fromkeys(ids, path)
         if items != "images" and (path.is_dir() or path.suffix not in ENDINGS[items]):
             found = "a folder" if path.is_dir() else repr(path.suffix or "no ending")
             raise InputError(f"{path}: this network takes {KINDS[items]}: expected a {expected}, got {found}")
@@ -52,6 +60,15 @@ def check_paths(paths: Sequence[Path], items: str) -> None:
 def _is_text(name: str) -> bool:
     """Whether a file's name can be written: Python reads bytes that are no UTF-8 as halves of characters."""
     return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def image_ids(path: Path, names: Sequence[str], *, several: bool) -> list[str]:
+    """The ids of images: their names, after that of their folder where more than one path is given.
+
+    >>> image_ids(Path.cwd(), ["a.png"], several=True) == [f"{Path.cwd().name}/a.png"]
+    True
+    """
+    return [f"{path.name}/{name}" for name in names] if several and path.is_dir() else list(names)
 
 
 def stream_items(paths: Sequence[Path], preparation: Preparation, text: Sequence[str] | None = None) -> Iterator[Block]:
@@ -97,8 +114,7 @@ def _images(path: Path, preparation: Preparation, *, several: bool) -> Iterator[
     size, _, channels = preparation.shape
     folder, names = (path, image_names(path)) if path.is_dir() else (path.parent, [path.name])
     for some in _some(names, BLOCK):
-        ids = [f"{path.name}/{name}" for name in some] if several and path.is_dir() else list(some)
-        yield Block(ids, read_images(folder, some, size, channels, preparation.fit))
+        yield Block(image_ids(path, some, several=several), read_images(folder, some, size, channels, preparation.fit))
 
 
 def _array(path: Path, features: int) -> Iterator[Block]:

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import softmax
 from torch import nn
 
 from hardlabels.errors import InputError
 from hardlabels.inference.prepare import KINDS, Preparation
 from hardlabels.learning.augment import normalise
+from hardlabels.learning.devices import usable_device
 from hardlabels.learning.networks import network_class, reopen_network
 from hardlabels.runs.directory import RunDirectory
+from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.runs.reading import read_settings
-from hardlabels.runs.training.checkpoint import load_checkpoint, network_state
+from hardlabels.runs.training.checkpoint import CARRIED, load_checkpoint, network_state
 
-CHECKPOINTS = ("best", "last")
-CARRIED = "hyper_parameters"
-"""Lightning's name for what a checkpoint holds beside the weights."""
 BATCH = 64
 
 
@@ -170,8 +170,11 @@ class Predictor:
         device: str | None = None,
         weights: str | Path | None = None,
     ) -> "Predictor":
-        """The network of a run's folder, or the mean over the seeds in the folder above it; see :func:`open_model`."""
-        place = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        """The network of a run's folder, or the mean over the seeds in the folder above it; see :func:`open_model`.
+
+        The frozen encoder, which costs most, is on the networks' device. Without one, that is a GPU where there is one.
+        """
+        place = usable_device(device or "auto")
         models = [open_model(folder, checkpoint, place, weights=weights) for folder in run_folders(path)]
         return cls(models, calibrated=calibrated)
 
@@ -182,12 +185,11 @@ class Predictor:
             items: (n, H, W, channels) uint8, (n, d) float32 or (n, parts) texts, of the kind and shape of the training items.
         """
         self.preparation.check(items)
-        prepared = self.preparation.apply(items)
+        prepared = self.preparation.apply(items, next(self.models[0].network.parameters()).device)
         total = np.zeros((len(items), len(self.class_names)))
         for model in self.models:
             logits = model.logits(prepared) / (model.temperature if self.calibrated and model.temperature else 1.0)
-            powers = np.exp(logits - logits.max(1, keepdims=True))
-            total += powers / powers.sum(1, keepdims=True)
+            total += softmax(logits, axis=1)
         return total / len(self.models)
 
     @property

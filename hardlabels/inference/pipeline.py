@@ -66,6 +66,7 @@ class Pipeline(nn.Module):
     """Items to probabilities (B, C): bytes of images (B, H, W, channels), or vectors (B, d), as they come from a file.
 
     The encoder of an image network is part of it. A text network's is not: it takes the features that its sentence encoder gives.
+    It is on the CPU, and takes network and encoder there: an export is traced with items on the CPU.
 
     Args:
         model: the trained network.
@@ -91,7 +92,7 @@ class Pipeline(nn.Module):
         else:
             steps.append(Scale(how.mean, how.std, images=self.images, unit=255 if self.images else 1))
         self.grey = self.images and how.encoder is not None and how.shape[2] != RGB
-        self.steps = nn.Sequential(*steps, model.network).eval()
+        self.steps = nn.Sequential(*steps, model.network).eval().to("cpu")
 
     def _encode(self, encoder: ImageEncoder, shape: tuple[int, ...]) -> list[nn.Module]:
         height, width = (self.crop or side for side in shape[:2])

@@ -14,7 +14,7 @@ from hardlabels.learning.augment import normalise
 from hardlabels.learning.encoders.features import BATCH
 from hardlabels.learning.encoders.images import frozen_encoder
 from hardlabels.learning.encoders.preprocess import as_rgb
-from hardlabels.learning.encoders.sentences import find_encoder, load_encoder, pair_features
+from hardlabels.learning.encoders.sentences import encoder_digest, find_encoder, load_encoder, pair_features
 from hardlabels.learning.threads import number_of_threads
 
 if TYPE_CHECKING:
@@ -90,15 +90,20 @@ class Preparation:
             expected = f"{KINDS[self.items]} of shape (n, {', '.join(map(str, self.shape))}), type {np.dtype(kind)}"
             raise InputError(f"expected {expected}, as this network was trained on; got shape {items.shape}, type {items.dtype}")
 
-    def apply(self, items: np.ndarray) -> np.ndarray:
-        """What the network takes, before it is scaled: pixels, features or token ids. Nothing is kept."""
+    def apply(self, items: np.ndarray, device: torch.device | str = "cpu") -> np.ndarray:
+        """What the network takes, before it is scaled: pixels, features or token ids. Nothing is kept.
+
+        Args:
+            items: as :meth:`check` takes them.
+            device: where a frozen encoder computes.
+        """
         if self.items == "images":
-            return self._images(items)
+            return self._images(items, torch.device(device))
         if self.items == "texts":
-            return self._texts(items)
+            return self._texts(items, torch.device(device))
         return items
 
-    def _images(self, items: np.ndarray) -> np.ndarray:
+    def _images(self, items: np.ndarray, device: torch.device) -> np.ndarray:
         if self.crop is not None:
             top, left = ((side - self.crop) // 2 for side in items.shape[1:3])
             items = items[:, top : top + self.crop, left : left + self.crop]
@@ -108,15 +113,16 @@ class Preparation:
         if self.takes == "images":
             return pixels
         network, _ = frozen_encoder(str(self.encoder["name"]), self.encoder.get("weights"))
-        device = next(network.parameters()).device
+        network.to(device)
         mean, std = (torch.tensor(values, device=device) for values in (network.form.mean, network.form.std))
         with torch.inference_mode(), number_of_threads(1):
             batches = [normalise(part.to(device), mean, std) for part in torch.from_numpy(pixels).split(BATCH)]
             return torch.cat([network(batch) for batch in batches]).float().cpu().numpy()
 
-    def _texts(self, items: np.ndarray) -> np.ndarray:
+    def _texts(self, items: np.ndarray, device: torch.device) -> np.ndarray:
         encoder = self.encoder or {}
-        network = _sentences(find_encoder(str(encoder.get("name"))))
+        folder = find_encoder(str(encoder.get("name")))
+        network = _sentences(folder, encoder_digest(folder), str(device))
         flat = [str(text) for text in items.ravel()]
         if self.takes == "tokens":
             longest = int(encoder.get("longest", 128))
@@ -129,5 +135,6 @@ class Preparation:
 
 
 @lru_cache(maxsize=1)
-def _sentences(folder: Path) -> "SentenceTransformer":
-    return load_encoder(folder, "cuda" if torch.cuda.is_available() else "cpu")
+def _sentences(folder: Path, digest: str, device: str) -> "SentenceTransformer":
+    """The encoder in this folder, loaded once for all blocks of items; again where its files have another digest by now."""
+    return load_encoder(folder, device)

@@ -126,6 +126,8 @@ def resized_crop(images: Tensor, boxes: Tensor, mirrored: Tensor, size: int) -> 
     """
     from torchvision.transforms.v2 import functional as TF  # noqa: PLC0415 - a second, for those who ask for it
 
+    if not len(images):  # of several processes, one may have nothing of a small last batch
+        return images.new_empty(0, size, size, images.shape[3])
     upright = images.permute(0, 3, 1, 2)  # still channels last in memory, for which torchvision's kernel is fastest
     windows = zip(upright, boxes.tolist(), strict=True)
     resized = [TF.resized_crop(image, *box, size=[size, size], antialias=True) for image, box in windows]
@@ -135,9 +137,9 @@ def resized_crop(images: Tensor, boxes: Tensor, mirrored: Tensor, size: int) -> 
 
 def _cut(images: Tensor, rows: Tensor, shift: Tensor, window: tuple[int, int]) -> Tensor:
     """(B, height, width, C): a window of each of these rows, its top left corner at ``shift``."""
-    (height, width), (n, full, _, channels) = window, images.shape
+    (height, width), channels = window, images.shape[3]
     # Every window as a view: (N, top, left, height, width * C), rows of width * C neighbours in memory.
-    windows = images.view(n, full, -1).unfold(1, height, 1).unfold(2, width * channels, channels)
+    windows = images.flatten(2).unfold(1, height, 1).unfold(2, width * channels, channels)
     place = (rows, shift[:, 0], shift[:, 1])
     if images.device.type == "cpu":
         # numpy copies whole rows, torch one element after the other: five times slower for bytes.
@@ -149,7 +151,7 @@ def _cut(images: Tensor, rows: Tensor, shift: Tensor, window: tuple[int, int]) -
 
 def _where_item(mask: Tensor, first: Tensor, second: Tensor) -> Tensor:
     """``torch.where`` by item, (B,) against (B, ...): eight bytes at a time where the items' size allows it, which is faster."""
-    a, b = first.reshape(len(mask), -1), second.reshape(len(mask), -1)
+    a, b = first.flatten(1), second.flatten(1)
     if a.shape[1] * a.element_size() % 8 == 0:
         a, b = a.view(torch.int64), b.view(torch.int64)
     return torch.where(mask[:, None], a, b).view(first.dtype).view(first.shape)

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from hardlabels.delivery import Delivery
+from hardlabels.errors import InputError
 from hardlabels.guard import named_code
 from hardlabels.learning.batches import Batch, Batches, Fetched, ReadAhead
 from hardlabels.learning.inputs import Inputs
@@ -84,6 +85,11 @@ class DeliveryDataModule(LightningDataModule):
         self.training_votes = votes.take(self.split.train)
         build = named_code("method.delivery", delivery, Delivery) if isinstance(delivery, str) else delivery
         self.delivery: Delivery = build(self.training_votes, seed, **settings)
+        if self.delivery.blends_inputs and source.kind == "tokens":
+            raise InputError(
+                f"{type(self.delivery).__name__} blends the inputs of a batch, and the items of {source.name!r} are token ids, "
+                "which cannot be blended: recipe=text_head trains on the features of texts, which can"
+            )
         # One example per item, unless the method says otherwise: then each has crops and a place in the order of its own.
         self.examples = self.split.train if self.delivery.items is None else self.split.train[self.delivery.items]
         self.views = {name: (mask, source.votes.p) for name, mask in slice_masks(source.votes).items()}
@@ -137,12 +143,12 @@ class DeliveryDataModule(LightningDataModule):
 
     def on_after_batch_transfer(self, batch: Batch, dataloader_idx: int) -> Training | Evaluation:
         """Look up inputs and targets by position, on the device."""
-        items = self._items[batch.part][batch.position]
+        items = self._items[batch.part].index_select(0, batch.position)
         if batch.part != "train":
             return Evaluation(self._inputs.evaluation(batch, items), items)
         if batch.epoch != self._epoch:
             raise RuntimeError(f"a batch drawn for epoch {batch.epoch} arrived in epoch {self._epoch}: labels would be stale")
-        inputs, target = self._inputs.training(batch, items), self._targets[batch.position]
+        inputs, target = self._inputs.training(batch, items), self._targets.index_select(0, batch.position)
         mixed = self.delivery.mix(inputs, target, epoch=batch.epoch, step=batch.step)
         return Training(*(tensor[batch.share] for tensor in mixed), batch.total)  # type: ignore[call-arg]
 

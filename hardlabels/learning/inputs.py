@@ -49,11 +49,14 @@ class Inputs:
             batch: its positions among the training examples, and its inputs where they are not held here.
             items: (B,) the items at these positions.
         """
-        source, mirrored = self.source, self._mirrored[batch.position]
+        source = self.source
+        if not source.has_images and source.mirror is None:  # nothing was drawn that could change it
+            return self._scaled(self._rows(batch, items))
+        mirrored = self._mirrored.index_select(0, batch.position)
         if self._views is not None:
             return self._scaled(self._views.crop_and_flip(items, self._shift[batch.position], mirrored, self._window))
         if not source.has_images:
-            return self._scaled(self._rows(batch, items if source.mirror is None else items + len(source) * mirrored))
+            return self._scaled(self._rows(batch, items + len(source) * mirrored))
         pixels = self._rows(batch, items)
         if source.scale is not None:
             return self._scaled(resized_crop(pixels, self._boxes[batch.position], mirrored, self._window[0]))

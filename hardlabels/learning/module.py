@@ -35,7 +35,8 @@ def cosine(epoch: int, epochs: int) -> float:
 class ByEpoch(Protocol):
     """A network of which not all is trained in every epoch.
 
-    Where its attribute ``trains_in_parts`` is there and false, all of it is.
+    Where its attribute ``trains_in_parts`` is there and false, all of it is. A network without ``start_epoch`` may have this
+    attribute too: true says that some of its weights never have a gradient, which several processes must know.
     """
 
     def start_epoch(self, epoch: int) -> None:

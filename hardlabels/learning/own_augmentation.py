@@ -54,6 +54,8 @@ def transform_each(images: np.ndarray, transform: Transform, seeds: np.ndarray) 
     >>> transform_each(images, lambda image: image.flip(-1), np.array([7]))[0, 0, :, 0].tolist()
     [3, 2, 1, 0]
     """
+    if not len(images):  # of several processes, one may have nothing of a small last batch
+        return images
     with torch.random.fork_rng(devices=[]):
         shown = []
         for image, seed in zip(torch.from_numpy(images).permute(0, 3, 1, 2), seeds.tolist(), strict=True):

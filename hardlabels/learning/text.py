@@ -75,13 +75,16 @@ class TextFinetune(nn.Module):
 
     takes = "tokens"
 
+    trains_in_parts = True
+    """Encoders hold layers that no embedding depends on, such as the pooler of BERT: these never have a gradient."""
+
     def __init__(self, num_classes: int, parts: int, encoder: str = DEFAULT, longest: int = 128, width: int = 16, depth: int = 1):
         super().__init__()
         self.encoder = load_encoder(find_encoder(encoder))
         self.encoder.requires_grad_(True)
         self.padding: int = self.encoder.tokenizer.pad_token_id
-        size = cast(int, self.encoder.get_embedding_dimension())
-        self.head = MLP(num_classes, in_features=size * (1 if parts == 1 else 4), width=width, depth=depth)
+        self.embedding_size = cast(int, self.encoder.get_embedding_dimension())
+        self.head = MLP(num_classes, in_features=self.embedding_size * (1 if parts == 1 else 4), width=width, depth=depth)
 
     @property
     def fc(self) -> nn.Linear:
@@ -107,12 +110,18 @@ class TextFinetune(nn.Module):
 
     def features(self, tokens: Tensor) -> Tensor:
         """(B, parts, L) token ids to the penultimate features (B, 8 * width)."""
+        return self.head.features(cast(Tensor, pair_features(self._embeddings(tokens))))
+
+    def _embeddings(self, tokens: Tensor) -> Tensor:
+        """(B, parts, L) token ids to embeddings (B, parts, d)."""
+        if not len(tokens):  # of several processes, one may have nothing of a small last batch
+            return torch.zeros(0, tokens.shape[1], self.embedding_size, device=tokens.device)
         flat = tokens.flatten(0, 1).long()
         used = (flat != self.padding).long() * torch.arange(1, flat.shape[1] + 1, device=flat.device)
         order = used.amax(-1).argsort(stable=True)  # by length
         size = CHUNK if flat.device.type == "cpu" else len(flat)  # an accelerator rather computes padding than many small chunks
         sentences = torch.cat([self._sentences(flat[rows]) for rows in order.split(size)])[order.argsort()]
-        return self.head.features(cast(Tensor, pair_features(sentences.view(*tokens.shape[:2], -1))))
+        return sentences.view(*tokens.shape[:2], -1)
 
     def _sentences(self, flat: Tensor) -> Tensor:
         """(N, L) token ids to embeddings (N, d). What is padding in all of them need not be computed."""

@@ -1,5 +1,7 @@
 """What no prediction can go below, in words: with few votes per item that is not what the best prediction would have."""
 
+import numpy as np
+
 from hardlabels.reporting.tables.saved import predictions_of, source_at_hand
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.records import Records
@@ -51,8 +53,9 @@ def limit_of_runs(records: Records) -> Limit | None:
     if not len(nll) or len(nll) != len(kl):
         return None
     floor = float(nll.mean() - kl.mean())
-    runs = {cell.seed: FinishedRun(path) for cell, path in records.folders.items()}  # of one seed, all have the same items
-    first = next(iter(runs.values()), None)
-    source = None if first is None else source_at_hand(first)
-    items = [saved["index"] for run in runs.values() if (saved := predictions_of(run)) is not None]
-    return Limit(floor) if source is None or not items else limit_of(source.votes, items)._replace(floor=floor)
+    items: dict[int, np.ndarray] = {}  # of one seed all runs have the same, and some are published without their predictions
+    for cell, path in records.folders.items():
+        if cell.seed not in items and (saved := predictions_of(FinishedRun(path))) is not None:
+            items[cell.seed] = saved["index"]
+    source = source_at_hand(FinishedRun(next(iter(records.folders.values())))) if items else None
+    return Limit(floor) if source is None else limit_of(source.votes, list(items.values()))._replace(floor=floor)

@@ -5,7 +5,8 @@
 - Differences *method minus soft of the same seed*, at several K, at the selected epoch and at the last one.
 - Two tests, paired by seed, both two-sided: the exact Wilcoxon test and the corrected resampled t-test. The differences of one K
   are one family for Holm. A difference counts as *shown* when both tests reject it after Holm.
-- The margin is a share of the mean gap between majority and soft labels (all votes) at the same checkpoint. A difference is *of
+- The margin is a share of the mean gap between majority and soft labels (all votes) at the same checkpoint: that of
+  ``conf/report.yaml``, unless the study has one. A difference is *of
   no matter* when the 1 - 2 alpha interval of the corrected t-test lies inside it, whatever its tests say.
 - Claim *better*: supported when shown, on the better side and not of no matter; contradicted when shown, on the other side and
   not of no matter. Claim *worse*: the same with the sides exchanged. Claim *same*: supported when of no matter; contradicted when
@@ -13,7 +14,7 @@
   the study could have seen.
 - Margins are treated as known, although they are measured on the same seeds. What each status would be with the margin at either
   end of its own interval is shown beside it, and changes nothing.
-- A family may have methods and a quantity of its own. A nat is a nat: soft NLL after a temperature has the margin of soft NLL.
+- A family may have methods, a quantity and a method to compare with of its own. A nat is a nat: soft NLL after a temperature has the margin of soft NLL.
 - Seeds count when all of their primary cells are finished. Fewer than ``least_seeds`` of them are not analysed at all.
 """
 
@@ -44,7 +45,7 @@ class Outcome:
         quantity: the outcome, for people.
         claim: what was claimed.
         K: number of votes, in words.
-        method: which one, minus the method it is compared with.
+        method: which one, minus the method it is compared with, which is named where it is not that of the study.
         checkpoint: in words.
         n: paired seeds.
         difference: mean.
@@ -182,7 +183,7 @@ def _outcomes(
     for method in family.methods:
         for checkpoint in CHECKPOINTS:
             view = design.at(checkpoint)
-            left, right = (view.values(family.quantity, one, family.K) for one in (method, primary.against))
+            left, right = (view.values(family.quantity, one, family.K) for one in (method, family.against))
             differences[method, checkpoint] = subtract([left[seed] for seed in seeds], [right[seed] for seed in seeds])
     tests = {key: resampled_test(d, ratio=design.ratio) for key, d in differences.items()}
     names = {key: " ".join(key) for key in differences}
@@ -203,7 +204,7 @@ def _outcomes(
             label_of(family.quantity),
             family.claim,
             write_votes(family.K),
-            method,
+            method if family.against == primary.against else f"{method} − {family.against}",
             EPOCHS[checkpoint],
             test.n,
             difference=test.mean,
@@ -256,7 +257,7 @@ def _as_a_whole(family: Sequence[Outcome]) -> str:
 def _claim_words(primary: Primary, family: Family) -> str:
     claimed = "the same as" if family.claim == "same" else f"{family.claim} than"
     other = "" if family.quantity == primary.quantity else f" in {label_of(family.quantity)}"
-    return f"{', '.join(family.methods)} {claimed} {primary.against}{other}, K = {write_votes(family.K)}"
+    return f"{', '.join(family.methods)} {claimed} {family.against}{other}, K = {write_votes(family.K)}"
 
 
 def _scale(family: Family) -> Quantity:
@@ -269,7 +270,7 @@ def _margin(primary: Primary, family: Family, design: Design, seeds: Sequence[in
     soft, scale = (design.values(quantity, method, np.inf) for method in (primary.against, SCALE))
     sign = 1 if higher_is_better(quantity) else -1
     gaps = sign * subtract([soft[seed] for seed in seeds], [scale[seed] for seed in seeds])
-    test, share = resampled_test(gaps, ratio=design.ratio), rules.shares.gap
+    test, share = resampled_test(gaps, ratio=design.ratio), rules.shares.gap if primary.share is None else primary.share
     gap = float(np.mean(gaps))
     if gap <= 0:
         return Margin(None, f"no margin: {primary.against} is not better than {SCALE}, gap {gap:.4g}")

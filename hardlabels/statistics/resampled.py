@@ -36,7 +36,7 @@ import numpy.typing as npt
 from scipy.stats import t as student
 
 from hardlabels.errors import InputError
-from hardlabels.statistics.signed_rank import ALTERNATIVES, Alternative, as_differences, subtract
+from hardlabels.statistics.signed_rank import ALTERNATIVES, DIGITS, Alternative, as_differences, subtract
 
 Number = TypeVar("Number", float, np.ndarray)
 
@@ -156,4 +156,7 @@ def resampled_test(
     d = as_differences(differences)
     if not np.ptp(d):  # the mean of equal numbers is that number, but for rounding
         return ResampledTest(len(d), float(d[0]), 0.0 if len(d) > 1 else float("nan"), checked_ratio(ratio), alternative)
-    return ResampledTest(len(d), float(d.mean()), float(d.std(ddof=1)), checked_ratio(ratio), alternative)
+    mean = float(d.mean())
+    if abs(mean) < 10.0**-DIGITS * np.abs(d).max():
+        mean = 0.0  # differences that cancel leave binary dust, which would have a sign
+    return ResampledTest(len(d), mean, float(d.std(ddof=1)), checked_ratio(ratio), alternative)

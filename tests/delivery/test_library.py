@@ -46,6 +46,12 @@ def test_every_yaml_is_a_method():
             assert len(deliver(VOTES, name, seed=0)(2)) == (450 if name == "repeated" else 50)
 
 
+@pytest.mark.parametrize("method", ["sls", "multipass", "shuffled_sls", "mixup"])
+def test_a_seed_of_numpy_is_that_number(method):
+    for seed in np.arange(2):
+        assert np.array_equal(deliver(VOTES, method, seed=seed)(1), deliver(VOTES, method, seed=int(seed))(1))
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -12,6 +12,7 @@ from scipy import stats
 
 from hardlabels import deliver
 from hardlabels.delivery.mixup import Mixup, mixup
+from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.votes import Votes
 
@@ -38,6 +39,18 @@ def test_the_ends_of_lambda():
     x, y, partner = np.arange(6.0).reshape(3, 2), np.eye(3), np.array([1, 2, 0])
     np.testing.assert_array_equal(mixup(x, y, weight=1.0, partner=partner)[0], x)
     np.testing.assert_array_equal(mixup(x, y, weight=0.0, partner=partner)[1], y[partner])
+
+
+@pytest.mark.parametrize("tokens", [np.ones((4, 9), dtype=np.int32), torch.ones(4, 9, dtype=torch.int64)], ids=["numpy", "torch"])
+def test_token_ids_are_refused(tokens):
+    """Blended and rounded to whole numbers again, two sentences would become words that are in neither."""
+    with pytest.raises(InputError, match=f"floating point numbers or the bytes of images, got {str(tokens.dtype)[-5:]}"):
+        Mixup(VOTES, 0).mix(tokens, np.eye(4), epoch=0, step=0)
+
+
+def test_bytes_of_images_are_blended_as_numbers():
+    images, partner = np.array([[0], [200]], dtype=np.uint8), np.array([1, 0])
+    assert mixup(images, np.eye(2), weight=0.75, partner=partner)[0].tolist() == [[50.0], [150.0]]
 
 
 def test_targets_are_majority_one_hot():

@@ -11,6 +11,7 @@ from hardlabels.diagnostics.probe import NotApplicableError, Probe, matched_pair
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.records import read_records
+from hardlabels.runs.spelling import write_pair_array
 
 
 @pytest.fixture
@@ -80,6 +81,24 @@ def test_pairs_are_kept_one_by_one_so_that_an_interruption_loses_nothing(folders
         ("sls K=all seed=0", "soft K=all seed=0"): 0,
         ("sls K=all seed=1", "soft K=all seed=1"): 2,
     }
+
+
+def test_arrays_of_other_settings_do_not_stay_beside_new_numbers(folders, tmp_path):
+    """A pair that is measured no more, since one of its runs has gone, would keep a picture of what was measured otherwise."""
+    wanted = ({"methods": ["sls", "soft"], "seeds": "same"},)
+
+    def measure(a, b, *, factor, device):
+        yield "full/distance", factor
+        yield "picture", np.full(2, factor)
+
+    run_probes([probe(measure, "pairs", wanted, factor=1)], folders, tmp_path / "study", device="cpu")
+    del folders[Cell("toy", "smoke", "soft", None, 1)]
+    run_probes([probe(measure, "pairs", wanted, factor=2)], folders, tmp_path / "study", device="cpu")
+    saved = json.loads((tmp_path / "study/diagnostics/toy.json").read_text())
+    with np.load(tmp_path / "study/diagnostics/toy.npz") as arrays:
+        assert {name: array.tolist() for name, array in arrays.items()} == {
+            write_pair_array(pair["a"], pair["b"], "picture"): [2.0, 2.0] for pair in saved["pairs"]
+        }
 
 
 def test_a_failure_is_noted_and_the_others_go_on(folders, tmp_path):

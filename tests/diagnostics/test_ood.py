@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,18 @@ def test_in_distribution_are_the_evaluation_items_and_knn_is_fit_on_the_training
     np.testing.assert_array_equal(train, run.source.inputs[run.split.train])
     np.testing.assert_array_equal(inside, run.source.inputs[run.split.evaluate])
     assert not len(copies(outside, run.source.inputs))
+
+
+def test_images_with_a_border_that_the_network_is_not_shown_have_the_scores_of_those_without(finished):
+    """``data.crop``: outside of training a network is shown the middle window, and the outliers are of that size."""
+    run = finished()
+    plain = values(run)
+    border = np.random.default_rng(0).integers(0, 256, size=(len(run.source), 20, 20, 3), dtype=np.uint8)
+    border[:, 4:16, 4:16] = run.source.inputs
+    run.__dict__["source"] = run.__dict__["prepared"] = replace(run.source, inputs=border, crop=12)
+    cropped = values(run)
+    assert cropped.keys() == plain.keys()
+    assert all(np.array_equal(cropped[name], plain[name]) for name in plain)
 
 
 def test_a_probe_changes_nothing(finished, contents):

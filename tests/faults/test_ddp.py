@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from hardlabels.learning.batches import Batches
-from hardlabels.learning.batchnorm import GlobalBatchNorm2d, synchronised
+from hardlabels.learning.batchnorm import GlobalBatchNorm, synchronised, unsynchronised
 
 
 def train(*arguments: str) -> None:
@@ -78,7 +78,7 @@ def test_layers_that_do_more_than_normalise_are_left_whole(device):
     layers = pytest.importorskip("timm.layers", reason="needs pip install 'hardlabels[images]'")
     network = synchronised(nn.Sequential(layers.BatchNormAct2d(3), nn.Sequential(nn.BatchNorm2d(3))).eval(), torch.device(device))
     assert type(network[0]) is layers.BatchNormAct2d
-    assert type(network[1][0]) is (nn.SyncBatchNorm if device == "cuda" else GlobalBatchNorm2d)
+    assert type(network[1][0]) is (nn.SyncBatchNorm if device == "cuda" else GlobalBatchNorm)
     assert not network[1][0].training
 
 
@@ -106,38 +106,63 @@ def test_synchronising_keeps_parameters_and_state_names():
     network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Sequential(nn.BatchNorm2d(4)))
     parameters, names = list(network.parameters()), list(network.state_dict())
     same = synchronised(network, torch.device("cpu"))
-    assert isinstance(same[1], GlobalBatchNorm2d)
-    assert isinstance(same[2][0], GlobalBatchNorm2d)
+    assert isinstance(same[1], GlobalBatchNorm)
+    assert isinstance(same[2][0], GlobalBatchNorm)
     assert list(same.state_dict()) == names
     assert all(a is b for a, b in zip(same.parameters(), parameters, strict=True))
 
 
-def _normalise_a_share(rank: int, world: int, folder: str) -> None:
+LAYERS = {
+    "of images": (lambda: nn.BatchNorm2d(2), (8, 2, 3, 3), torch.float64),
+    "of vectors": (lambda: nn.BatchNorm1d(2), (8, 2), torch.float64),
+    "the average of all batches": (lambda: nn.BatchNorm2d(2, momentum=None), (8, 2, 3, 3), torch.float64),
+    "without weights": (lambda: nn.BatchNorm2d(2, affine=False), (8, 2, 3, 3), torch.float64),
+    "without running statistics": (lambda: nn.BatchNorm1d(2, track_running_stats=False), (8, 2), torch.float64),
+    "bfloat16, as autocast gives it": (lambda: nn.BatchNorm2d(2), (8, 2, 3, 3), torch.bfloat16),
+}
+
+
+def _normalised(layer: nn.Module, x: torch.Tensor) -> dict[str, torch.Tensor]:
+    """Two batches through a layer in training mode: outputs, gradient of the input, running statistics."""
+    x = x.clone().requires_grad_()
+    out = torch.cat([layer(x), layer(2 * x)], 1)
+    (out.sin() * out).sum().backward()
+    return {"out": out.detach(), "gradient": x.grad, **dict(layer.named_buffers())}
+
+
+def _normalise_a_share(rank: int, world: int, folder: str, kind: str) -> None:
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=world)
-    x = torch.load(f"{folder}/x.pt")
-    share = x[[slice(0, 5), slice(5, 5), slice(5, 8)][rank]].clone().requires_grad_()  # the second process has nothing
-    layer = GlobalBatchNorm2d(2).double()
-    out = layer(share)
-    (out.sin() * out).sum().backward()
-    result = {"out": out.detach(), "gradient": share.grad, "mean": layer.running_mean, "variance": layer.running_var}
-    torch.save(result, f"{folder}/{rank}.pt")
+    make, _, dtype = LAYERS[kind]
+    layer = synchronised(nn.Sequential(make().to(torch.float32 if dtype is torch.bfloat16 else dtype)), torch.device("cpu"))[0]
+    share = torch.load(f"{folder}/x.pt")[[slice(0, 5), slice(5, 5), slice(5, 8)][rank]]  # the second process has nothing
+    torch.save(_normalised(layer, share), f"{folder}/{rank}.pt")
 
 
-def test_global_batch_norm_is_batch_norm_of_the_whole_batch(tmp_path):
-    """Outputs, input gradients and running statistics of three unequal shares against torch's layer on all items, in float64."""
-    x = torch.randn(8, 2, 3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) * 3 + 5
+@pytest.mark.parametrize("kind", LAYERS)
+def test_global_batch_norm_is_batch_norm_of_the_whole_batch(tmp_path, kind):
+    """Outputs, input gradients and running statistics of three unequal shares against torch's layer on all items."""
+    make, shape, dtype = LAYERS[kind]
+    x = (torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) * 3 + 5).to(dtype)
     torch.save(x, tmp_path / "x.pt")
-    torch.multiprocessing.start_processes(_normalise_a_share, (3, str(tmp_path)), nprocs=3, start_method="fork")
+    torch.multiprocessing.start_processes(_normalise_a_share, (3, str(tmp_path), kind), nprocs=3, start_method="fork")
     shares = [torch.load(tmp_path / f"{rank}.pt") for rank in range(3)]
-    layer, whole = nn.BatchNorm2d(2).double(), x.clone().requires_grad_()
-    out = layer(whole)
-    (out.sin() * out).sum().backward()
-    torch.testing.assert_close(torch.cat([share["out"] for share in shares]), out.detach())
-    torch.testing.assert_close(torch.cat([share["gradient"] for share in shares]), whole.grad)
-    for share in shares:
-        torch.testing.assert_close(share["mean"], layer.running_mean)
-        torch.testing.assert_close(share["variance"], layer.running_var)
+    whole = _normalised(make().to(torch.float32 if dtype is torch.bfloat16 else dtype), x)
+    close = {"rtol": 0.02, "atol": 0.1} if dtype is torch.bfloat16 else {}
+    torch.testing.assert_close(torch.cat([share.pop("out") for share in shares]), whole.pop("out"), **close)
+    torch.testing.assert_close(torch.cat([share.pop("gradient") for share in shares]), whole.pop("gradient"), **close)
+    assert all(share.keys() == whole.keys() for share in shares)
+    for name, expected in whole.items():
+        for share in shares:
+            torch.testing.assert_close(share[name], expected, **(close and {"rtol": 1e-3, "atol": 0}))
+
+
+def test_layers_with_statistics_of_their_own_process_are_named():
+    """A network of one's own with a layer that is a batch norm and more: two processes would not train what one trains."""
+    network = nn.Sequential(nn.BatchNorm2d(3), type("More", (nn.BatchNorm2d,), {})(3))
+    assert unsynchronised(synchronised(network, torch.device("cpu"))) == ["1"]
+    network[1].eval()  # one that keeps its statistics gives every process the same
+    assert unsynchronised(network) == []
 
 
 def test_a_diverged_run_stops_all_processes_and_one_of_them_says_so(tmp_path, tiny):

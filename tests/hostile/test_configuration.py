@@ -30,6 +30,14 @@ OVERRIDES = {
     "a resolver that is none": (["seed=${os.system:x}"], ["os.system"]),
     "nested without end": (["seed=" + "[" * 400], ["no setting as key=value"]),
     "an escape sequence": (["method=\x1b[2Jsls"], ["\\x1b[2J"]),
+    "an argument of somebody else's class, without its plus": (
+        ["trainer.gradient_clip_val=1"],
+        ["trainer.gradient_clip_val is no setting.", "+trainer.gradient_clip_val=... gives lightning.Trainer a further argument"],
+    ),
+    "a setting of the method that was there before": (
+        ["method.delivery=hardlabels.delivery.soft.Soft", "run.tag=x"],
+        ["method.hold is no setting of Soft: it has none, and ~method.hold takes this one out"],
+    ),
     "a configuration folder that is not there": (["--config-dir=nowhere"], ["nowhere", "not found"]),
     "flags that contradict": (["--resolve"], ["--resolve"]),
     # ---- numbers that cannot be ----

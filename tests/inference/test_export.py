@@ -70,6 +70,10 @@ def test_resizing_as_two_products_is_resizing(height, width, interpolation):
             ["{rows}/seed=0", "--to", "torchscript", "--checkpoint", "last", "--calibrated", "--out", "{tmp}/m.pt"],
             "has no temperature",
         ),
+        (
+            ["{rows}/seed=0", "--to", "safetensors", "--calibrated", "--out", "{tmp}/m.safetensors"],
+            "--calibrated is for onnx and torchscript",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(rows, tmp_path, capsys, words, said):

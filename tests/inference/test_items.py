@@ -6,10 +6,14 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from hardlabels.errors import InputError
+from hardlabels.inference import prepare
 from hardlabels.inference.items import BLOCK, check_paths, stream_items
 from hardlabels.inference.prepare import Preparation
+from hardlabels.learning.encoders.image_encoder import ImageEncoder
+from hardlabels.learning.encoders.preprocess import Preprocessing
 
 ONE = Preparation("texts", (1,), "vectors", (), (), None)
 PAIR = Preparation("texts", (2,), "vectors", (), (), None)
@@ -89,6 +93,23 @@ def test_a_checkpoint_that_says_something_else_is_refused(tmp_path, change):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, names of files are text")
+def test_a_frozen_encoder_computes_on_the_device_that_is_asked_for(monkeypatch):
+    """It is nearly all of the work of a prediction. The device "meta" has no numbers to give back, and says so."""
+    encoder = ImageEncoder(
+        "mean",
+        torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()),
+        Preprocessing(4, 4, (0.0,) * 3, (1.0,) * 3),
+        3,
+        "none",
+    )
+    monkeypatch.setattr(prepare, "frozen_encoder", lambda *_: (encoder, encoder.digest))
+    preparation = Preparation("images", (4, 4, 3), "vectors", (0.0,) * 3, (1.0,) * 3, {"name": "mean"})
+    images = np.full((2, 4, 4, 3), 255, dtype=np.uint8)
+    assert preparation.apply(images).ravel().tolist() == [1.0] * 6
+    with pytest.raises(NotImplementedError, match="meta"):
+        preparation.apply(images, "meta")
+
+
 def test_a_name_that_is_no_text_is_refused_before_any_work(tmp_path):
     """It would be the id in a file of predictions, which cannot be written."""
     (tmp_path / os.fsdecode(b"caf\xe9.png")).write_bytes(b"")

@@ -153,6 +153,10 @@ def test_memory_does_not_grow_with_the_number_of_items(rows, tmp_path):
         (["{rows}", "{tmp}/pickle.npy"], "expected a numeric matrix"),
         (["{rows}", "{here}/features.csv", "--out", "{tmp}/p.xlsx"], "expected a file .csv or .jsonl, got '.xlsx'"),
         (["{rows}", "{here}/features.csv", "--checkpoint", "last", "--calibrated"], "has no temperature"),
+        (["{rows}", "{here}/features.csv", "--device", "abacus"], "--device must be a device that torch can use here (auto, cpu"),
+        (["{rows}", "{here}/features.csv", "--device", "meta"], "--device must be a device that torch can use here (auto, cpu"),
+        (["{rows}", "{here}/features.csv", "--text", "body"], "--text body: this network takes feature vectors, which have no"),
+        (["{pictures}", "{tmp}/one/new", "{tmp}/two/new"], "one/new both have an image of the id 'new/a.png'"),
         (["{tmp}/old", "{here}/features.csv"], "is of an earlier version"),
         (["{tmp}/damaged", "{here}/features.csv"], "is no checkpoint of ours, or damaged"),
         (["{tmp}/unfinished", "{here}/features.csv"], "this run is not finished"),
@@ -165,6 +169,9 @@ def test_bad_input_is_one_line_and_leaves_nothing(rows, pictures, trained, tmp_p
     (tmp_path / "broken").mkdir()
     Image.new("RGB", (9, 9)).save(tmp_path / "broken/b.png")
     (tmp_path / "broken/a.png").write_text("no image")
+    for folder in ("one/new", "two/new"):
+        (tmp_path / folder).mkdir(parents=True)
+        Image.new("RGB", (9, 9)).save(tmp_path / folder / "a.png")
     (tmp_path / "narrow.csv").write_text("id,a,b\nx,1,2\n")
     (tmp_path / "words.csv").write_text("id,1,2,3,4,5,6,7\nx,1,2,3,4,5,6,7\ny,1,2,3,4,5,6,seven\n")
     np.save(tmp_path / "narrow.npy", np.zeros((2, 3)))

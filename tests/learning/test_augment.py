@@ -28,6 +28,18 @@ def test_no_padding_and_no_flip_change_nothing():
     assert torch.equal(crop_and_flip(images, torch.from_numpy(shift), torch.from_numpy(mirrored), 0), images)
 
 
+@pytest.mark.parametrize("how", [
+    lambda images, shift, mirrored: crop_and_flip(images, shift, mirrored, padding=1),
+    lambda images, shift, mirrored: resized_crop(images, shift.repeat(1, 2), mirrored, size=5),
+], ids=["crop", "resized crop"])  # fmt: skip
+def test_no_images_are_no_images(how):
+    """What a process is given of a batch that has fewer items than there are processes."""
+    nothing = how(
+        torch.zeros(0, 5, 5, 3, dtype=torch.uint8), torch.zeros(0, 2, dtype=torch.int64), torch.zeros(0, dtype=torch.bool)
+    )
+    assert (nothing.shape, nothing.dtype) == ((0, 5, 5, 3), torch.uint8)
+
+
 def test_crops_are_uniform_and_half_are_mirrored():
     shift, mirrored = draw_crops(40_000, seed=3, epoch=1, padding=4, flip=True)
     table = np.zeros((9, 9))

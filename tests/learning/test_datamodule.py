@@ -13,6 +13,7 @@ from hardlabels.delivery.mixup import Mixup
 from hardlabels.delivery.multipass import Multipass
 from hardlabels.delivery.sls import SLS
 from hardlabels.delivery.soft import Soft
+from hardlabels.errors import InputError
 from hardlabels.learning.batches import Batch
 from hardlabels.learning.datamodule import DeliveryDataModule
 
@@ -115,6 +116,14 @@ def test_mixup_mixes_inputs_and_targets_alike(tiny_source):
         torch.testing.assert_close(blended, expected[0])
         torch.testing.assert_close(target, expected[1])
         assert target.sum(1).allclose(torch.ones(len(target)))
+
+
+def test_token_ids_are_not_mixed(tiny_source):
+    ids = np.ones((len(tiny_source), 1, 5), dtype=np.int32)
+    texts = replace(tiny_source, inputs=ids, mean=(), std=(), crop_padding=0, flip=False)
+    DeliveryDataModule(texts, SLS, seed=0)
+    with pytest.raises(InputError, match="Mixup blends the inputs of a batch, and the items of 'synthetic' are token ids"):
+        DeliveryDataModule(texts, Mixup, seed=0)
 
 
 def test_a_stale_batch_is_an_error(tiny_source):

@@ -484,8 +484,7 @@ def test_each_image_and_its_mirror_are_encoded_once(counted, cache):
     np.testing.assert_allclose(prepared.mirror, left_minus_right(source.inputs[:, :, ::-1]), atol=1e-6)
     assert np.abs(prepared.mirror - prepared.inputs).max() > 0.01  # or the encoder would not tell left from right
     assert sum(counted) == 300
-    features._encoded.cache_clear()
-    again, _ = encoded_images(flipping, "sides")
+    again, _ = encoded_images(replace(flipping), "sides")  # another object, which nothing in memory is known by
     assert sum(counted) == 300
     np.testing.assert_array_equal(again.mirror, prepared.mirror)
     still = replace(source, flip=False)

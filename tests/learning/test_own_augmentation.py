@@ -97,3 +97,8 @@ def test_each_image_has_its_own_draw():
     images = np.full((50, 6, 6, 3), 100, np.uint8)
     changed = transform_each(images, v2.ColorJitter(brightness=0.8), np.arange(50))
     assert len({image.tobytes() for image in changed}) > 30
+
+
+def test_no_images_are_no_images():
+    """What a process is given of a batch that has fewer items than there are processes."""
+    assert transform_each(np.zeros((0, 6, 6, 3), np.uint8), TRANSFORM, np.zeros(0, np.int64)).shape == (0, 6, 6, 3)

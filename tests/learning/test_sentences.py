@@ -29,10 +29,8 @@ needs_encoder = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """The folder in which features are kept; nothing is remembered from other tests."""
+    """The folder in which features are kept."""
     monkeypatch.setenv("HARDLABELS_CACHE", str(tmp_path / "cache"))
-    for function in (encoded, tokenised, encoder_digest):
-        function.cache_clear()
     return tmp_path / "cache"
 
 
@@ -52,24 +50,21 @@ def folder(tmp_path):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Texts that were encoded, by an encoder that counts letters."""
+    """Texts that were encoded, block by block, by an encoder that counts letters."""
     seen = []
 
-    def embedder(texts, folder):
-        def rows(start, stop):
-            seen.append(texts[start:stop])
-            return np.array([[[len(text), text.count("a")] for text in item] for item in texts[start:stop]], dtype=np.float32)
+    class Letters:
+        def encode(self, texts, **settings):
+            seen.append(texts)
+            return np.array([[len(text), text.count("a")] for text in texts])
 
-        return rows
-
-    monkeypatch.setattr(sentences, "_embedder", embedder)
+    monkeypatch.setattr(sentences, "load_encoder", lambda *_: Letters())
     return seen
 
 
 def again(source, name):
-    """As another process would see it: only the folder of the cache remembers."""
-    encoded.cache_clear()
-    return encoded(source, str(name)).source.inputs
+    """As another process would see it, whose source is another object: only the folder of the cache remembers."""
+    return encoded(replace(source), str(name)).source.inputs
 
 
 def test_features_of_pairs_are_those_of_a_loop():
@@ -115,7 +110,7 @@ def test_token_ids_are_the_tokenisers_and_long_texts_are_cut(source):
 def test_features_are_read_again_without_an_encoder(source, folder, calls, cache, monkeypatch):
     first = again(source, folder)
     assert len(calls) == 1
-    monkeypatch.setattr(sentences, "_embedder", lambda *_: pytest.fail("encoded again"))
+    monkeypatch.setattr(sentences, "load_encoder", lambda *_: pytest.fail("encoded again"))
     np.testing.assert_array_equal(again(source, folder), first)
     other_votes = replace(source, votes=Votes.from_counts([[0, 1]] * 4), labels=np.ones(4, dtype=np.int64))
     np.testing.assert_array_equal(again(other_votes, folder), first)
@@ -132,9 +127,18 @@ def test_other_texts_other_parts_and_other_encoders_have_files_of_their_own(sour
         again(replace(source, inputs=inputs), folder)
         assert len(calls) == len(list(cache.rglob("*.npy"))) == count
     (folder / "model.safetensors").write_bytes(b"weights, trained on")
-    encoder_digest.cache_clear()
     again(source, folder)
     assert len(calls) == len(list(cache.rglob("*.npy"))) == 7
+
+
+def test_an_encoder_whose_files_have_changed_is_another_one_in_the_same_process_too(source, folder, calls):
+    """A notebook trains an encoder, saves it, trains heads on it, and trains the encoder on."""
+    first = encoded(source, str(folder))
+    assert encoded(source, str(folder)) is first
+    (folder / "model.safetensors").write_bytes(b"weights, trained on")
+    second = encoded(source, str(folder))
+    assert second.encoder != first.encoder
+    assert len(calls) == 2
 
 
 @pytest.mark.parametrize("length", [0, 20, -4])
@@ -157,7 +161,6 @@ def test_a_cache_that_cannot_be_written_costs_no_features(source, folder, calls,
 
 def test_the_digest_is_of_what_decides_the_features(folder):
     def digest():
-        encoder_digest.cache_clear()
         return encoder_digest(folder)
 
     plain = digest()

@@ -132,6 +132,35 @@ def test_a_family_may_have_methods_and_a_quantity_of_its_own_with_the_margin_of_
     assert found.claims[1].startswith("majority the same as soft in soft NLL after one temperature, K = all: supported")
 
 
+def test_a_family_may_have_a_method_of_its_own_to_compare_with_and_a_study_its_own_share(make_design, rules):
+    """SLS is 0.3 below soft labels and so are majority labels, with few votes: alike, though both differ from soft labels."""
+    block = OmegaConf.to_container(OmegaConf.load(CONF / "study" / "quarter.yaml"))["primary"]
+    block["share"] = 0.025
+    block["families"] = [
+        {"K": 5, "claim": "better", "methods": ["majority"]},
+        {"K": 5, "claim": "same", "methods": ["sls"], "against": "majority"},
+    ]
+    views = a_study({("sls", 5, c): -0.3 for c in ("best", "last")})
+    for view in views:
+        values = np.array(view["sls", 5, "soft_nll"])
+        view["majority", 5, "soft_nll"] = (values + np.linspace(-0.002, 0.002, len(values))).tolist()
+    primary = Primary.from_config(OmegaConf.create({"primary": block}))
+    assert ("majority", 5) in primary.cells
+    found = analyse(primary, make_design(views[0], last=views[1]), rules)
+    assert [outcome.method for outcome in found.outcomes] == ["majority"] * 2 + ["sls − majority"] * 2
+    assert [outcome.difference for outcome in found.outcomes] == pytest.approx([-0.3, -0.3, 0, 0], abs=0.01)
+    assert {outcome.status for outcome in found.outcomes} == {"supported"}
+    assert [outcome.margin for outcome in found.outcomes] == pytest.approx([0.025] * 4)
+    assert found.claims[1] == "sls the same as majority, K = 5: supported as a whole (2 supported)."
+
+
+@pytest.mark.parametrize("share", [0, 1, "a tenth"])
+def test_a_share_of_the_gap_is_a_number_between_0_and_1(share):
+    block = OmegaConf.to_container(OmegaConf.load(CONF / "study" / "quarter.yaml"))["primary"]
+    with pytest.raises(InputError, match=r"study.primary.share must be a number between 0 and 1"):
+        Primary.from_config(OmegaConf.create({"primary": {**block, "share": share}}))
+
+
 def test_fewer_than_eight_whole_seeds_are_not_analysed(make_design, rules, tmp_path):
     best, last = a_study({(m, 5, c): -0.3 for m, c in FAMILY}, seeds=9)
     best["multipass", ALL, "soft_nll"] = best["multipass", ALL, "soft_nll"][:7]  # two seeds are not whole

@@ -10,7 +10,8 @@ from hardlabels.errors import InputError
 from hardlabels.runs import archive
 from hardlabels.runs.archive import pack, read_members, unpacked
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.records import CACHE, read_records
+from hardlabels.runs.records import read_records
+from hardlabels.runs.records.kept import CACHE
 
 RESULT = b'{"best": {"epoch": 3, "full": {"soft_nll": 0.25}}, "last": {"epoch": 5, "full": {"soft_nll": 0.5}}}'
 MEMBERS = {

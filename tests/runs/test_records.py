@@ -10,7 +10,8 @@ from omegaconf import OmegaConf
 from hardlabels.errors import InputError
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.quantity import Quantity
-from hardlabels.runs.records import CACHE, read_records
+from hardlabels.runs.records import read_records
+from hardlabels.runs.records.kept import CACHE
 from hardlabels.runs.studies.study import Study
 
 

@@ -13,6 +13,7 @@ from hardlabels.errors import InputError
 from hardlabels.metrics import METRICS, score
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.training.checkpoint import load_checkpoint
+from hardlabels.runs.training.progress import RunProgress
 from hardlabels.votes import split_items
 
 FILES = {
@@ -59,6 +60,12 @@ def test_p_of_the_evaluation_items_is_never_thinned(make_config, run_cell, tiny_
     np.testing.assert_array_equal(saved["p"], tiny_source.votes.p[saved["index"]])
 
 
+class _StopInTheSecondEpoch(Callback):
+    def on_validation_end(self, trainer, pl_module):
+        if trainer.current_epoch == 1:
+            raise KeyboardInterrupt
+
+
 class _StopInTheThirdEpoch(Callback):
     """Fails at the end of an epoch, before that epoch is kept: as a kill would."""
 
@@ -93,6 +100,21 @@ def test_an_interrupted_run_ends_bit_for_bit_as_the_whole_one(make_config, run_c
     assert len(json.loads((folder / "environment.json").read_text())) == 2
 
 
+@pytest.mark.parametrize("optimizer", ["Adafactor", "NAdam", "ASGD"])
+def test_a_run_is_resumed_whatever_its_optimizer_keeps(make_config, run_cell, monkeypatch, tmp_path, optimizer):
+    """What an optimizer keeps of a weight need not have the weight's shape: Adafactor keeps a row and a column of it."""
+    settings = f"recipe.optimizer={{_target_: torch.optim.{optimizer}, _partial_: true, lr: 0.01}}"
+    cfg = make_config(settings, "~recipe.optimizer.momentum", "~recipe.optimizer.nesterov", "~recipe.optimizer.weight_decay")
+    with monkeypatch.context() as patch:
+        patch.setattr("hardlabels.runs.training.progress.RunProgress", _StopInTheSecondEpoch)
+        with pytest.raises((KeyboardInterrupt, SystemExit)):
+            run_cell(cfg)
+    folder = run_cell(cfg)
+    resumed = shutil.move(folder, tmp_path / "resumed")
+    assert len(json.loads((resumed / "environment.json").read_text())) == 2
+    assert (resumed / "history.csv").read_bytes() == (run_cell(cfg) / "history.csv").read_bytes()
+
+
 def test_a_run_that_died_after_its_last_epoch_only_writes_its_result(make_config, run_cell):
     folder = run_cell(make_config())
     expected = (folder / "result.json").read_bytes()
@@ -102,6 +124,54 @@ def test_a_run_that_died_after_its_last_epoch_only_writes_its_result(make_config
     run_cell(make_config())
     assert (folder / "result.json").read_bytes() == expected
     assert (folder / "last.ckpt").stat().st_mtime_ns == before
+
+
+def test_the_bar_of_a_resumed_run_begins_with_the_best_value_before(make_config, run_cell, monkeypatch):
+    began = []
+
+    class Watched(RunProgress):
+        def on_train_start(self, trainer, pl_module):
+            super().on_train_start(trainer, pl_module)
+            began.append((trainer.current_epoch, self.best))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hardlabels.runs.training.progress.RunProgress", _StopInTheThirdEpoch)
+        with pytest.raises((KeyboardInterrupt, SystemExit)):
+            run_cell(make_config("recipe.epochs=4"))
+        patch.setattr("hardlabels.runs.training.progress.RunProgress", Watched)
+        folder = run_cell(make_config("recipe.epochs=4"))
+    before = [row["evaluate/soft_nll"] for row in RunDirectory(folder).read_history()[:2]]
+    assert began == [(2, min(before))]
+
+
+def test_a_best_checkpoint_of_another_epoch_is_no_result(make_config, run_cell):
+    """A kill between the two checkpoints, and a GPU that repeats the epoch with other last digits: then it may not be best."""
+    folder = run_cell(make_config("recipe.epochs=3"))
+    best = json.loads((folder / "result.json").read_text())["best"]["epoch"]
+    checkpoint = torch.load(folder / "best.ckpt", weights_only=True)
+    assert checkpoint["epoch"] == best
+    torch.save({**checkpoint, "epoch": best + 1}, folder / "best.ckpt")
+    (folder / "done").unlink()
+    with pytest.raises(
+        InputError, match=rf"best\.ckpt holds the network of epoch {best + 1}, and .* the best one is epoch {best}"
+    ):
+        run_cell(make_config("recipe.epochs=3"))
+    assert not (folder / "done").exists()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+def test_a_run_on_a_gpu_is_predicted_there(make_config, run_cell, monkeypatch):
+    from hardlabels.runs.training import result
+
+    devices, predict = [], result.predict
+
+    def watched(network, *arguments, **settings):
+        devices.append(next(network.parameters()).device.type)
+        return predict(network, *arguments, **settings)
+
+    monkeypatch.setattr(result, "predict", watched)
+    run_cell(make_config("trainer.accelerator=gpu"))
+    assert set(devices) == {"cuda"}
 
 
 def test_methods_and_k_of_a_seed_start_from_the_same_weights(make_config, tiny_source):

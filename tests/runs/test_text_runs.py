@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ from hardlabels.diagnostics.driver import run_probes
 from hardlabels.diagnostics.probe import Probe
 from hardlabels.errors import InputError
 from hardlabels.inference import Predictor
-from hardlabels.learning.encoders.sentences import DEFAULT, encoded, encoder_digest, find_encoder, tokenised
+from hardlabels.learning.encoders.sentences import DEFAULT, encoder_digest, find_encoder
 from hardlabels.runs.data import load_source
 from hardlabels.runs.finished import FinishedRun
 from hardlabels.runs.training.checkpoint import load_checkpoint
@@ -34,8 +36,7 @@ def place(tmp_path, monkeypatch):
     """A folder with votes.csv and texts.csv of 60 items; nothing is remembered from other tests."""
     monkeypatch.setenv("HARDLABELS_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    for function in (encoded, tokenised, encoder_digest, load_source):
-        function.cache_clear()
+    load_source.cache_clear()
     rng = np.random.default_rng(0)
     words = rng.integers(len(WORDS), size=(60, 3))
     votes = [(f"t{i}", f"w{j}", ("dry", "wet")[(rng.random() < 0.8) == (0 in words[i])]) for i in range(60) for j in range(4)]
@@ -72,9 +73,13 @@ def run(run_cell):
 
 
 def composed(recipe, *overrides):
-    files = ["data=files", "data.votes=votes.csv", "data.items=texts.csv", "data.name=mine", "trainer.accelerator=cpu"]
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        return compose("train", [*files, f"recipe={recipe}", "recipe.epochs=2", "recipe.width=2", "run.tag=t", *overrides])
+        return compose("train", words(recipe, *overrides))
+
+
+def words(recipe, *overrides):
+    files = ["data=files", "data.votes=votes.csv", "data.items=texts.csv", "data.name=mine", "trainer.accelerator=cpu"]
+    return [*files, f"recipe={recipe}", "recipe.epochs=2", "recipe.width=2", "run.tag=t", *overrides]
 
 
 def check_predictions(run):
@@ -130,8 +135,6 @@ def test_other_texts_and_another_encoder_under_the_same_name_are_refused(run, ti
     first = run(*arguments)
     assert first.inputs(np.arange(5)).shape == (5, 16)
     (tiny_encoder / "vocab.txt").write_text("another vocabulary")
-    for function in (encoded, encoder_digest):  # another process
-        function.cache_clear()
     with pytest.raises(InputError, match="was trained with another encoder"):
         _ = FinishedRun.open(first.path).prepared
     with pytest.raises(InputError, match="the data's content"):  # finished, and not skipped
@@ -160,6 +163,26 @@ def test_an_encoder_is_trained_and_resumed(run, tiny_encoder, monkeypatch):
     assert any("attention" in name for name in moved)
     assert any(name.startswith("head") for name in moved)
     check_resumed(run, first, monkeypatch, *arguments)
+
+
+def test_two_processes_train_the_encoder_that_one_process_trains(run, tiny_encoder, place):
+    """No embedding depends on BERT's pooler, and no process waits for its gradients; one has nothing of the last batch of one."""
+    sgd = "recipe.optimizer={_target_: torch.optim.SGD, lr: 0.1}"  # Adam makes steps of equal length of any rounding
+    arguments = ("text_finetune", f"model.encoder={tiny_encoder}", "recipe.batch_size=20", sgd)
+    alone = run(*arguments)
+    assert len(alone.split.train) % 20 == 1
+    two = [*words("text_finetune", *arguments[1:]), "trainer.devices=2", "trainer.strategy=ddp", f"outputs={place / 'two'}"]
+    done = subprocess.run([sys.executable, "-m", "hardlabels.train", *two], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    shared = FinishedRun.open(place / "two" / alone.cell.folder)
+    assert shared.environment[0]["processes"] == 2
+    for ours, theirs in zip(shared.history, alone.history, strict=True):
+        np.testing.assert_allclose(list(ours.values()), list(theirs.values()), rtol=1e-3, atol=1e-4)
+    start = make_network(alone.cfg, alone.prepared)
+    a, b, before = (network.state_dict() for network in (shared.network("last"), alone.network("last"), start))
+    for name in a:
+        torch.testing.assert_close(a[name], b[name], rtol=0, atol=1e-4, msg=name)
+    assert any("attention" in name and not torch.equal(a[name], before[name]) for name in a)
 
 
 @pytest.mark.parametrize("recipe", ["text_head", "text_finetune"])

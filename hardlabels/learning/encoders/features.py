@@ -93,7 +93,10 @@ def encode_images(images: np.ndarray, encoder: str, weights: str | None = None, 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with number_of_threads(1):  # several batches at a time fill the cores better than one batch
         title = f"encoding {what} with {encoder}"
-        return kept_rows(path, len(images), begin, title=title, block=BLOCK, threads=1 if device.type == "cuda" else cores)
+        try:
+            return kept_rows(path, len(images), begin, title=title, block=BLOCK, threads=1 if device.type == "cuda" else cores)
+        finally:
+            network.to("cpu")  # it has done its work, and what a GPU has of memory is for training
 
 
 def check_images(source: Source, network: str) -> None:

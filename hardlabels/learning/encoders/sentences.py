@@ -78,6 +78,11 @@ def find_encoder(name: str) -> Path:
         return Path(found.origin).parent / "model"
     if importlib.util.find_spec("sentence_transformers") is None:
         raise InputError(f"model.encoder={name} needs the text extra: {EXTRA}")
+    return _download(name)
+
+
+@lru_cache(maxsize=8)  # the hub is asked once for all runs of a process
+def _download(name: str) -> Path:
     from huggingface_hub import snapshot_download  # noqa: PLC0415
     from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
 
@@ -91,15 +96,20 @@ def find_encoder(name: str) -> Path:
         ) from error
 
 
-@lru_cache(maxsize=8)
 def encoder_digest(folder: Path) -> str:
-    """The sha256 of everything in the folder that decides what the encoder says."""
-    files = sorted(path for path in folder.rglob("*") if path.suffix in WEIGHTS and path.is_file())
+    """The sha256 of everything in the folder that decides what the encoder says; read again when a file has changed."""
+    files = {path: path.stat() for path in sorted(folder.rglob("*")) if path.suffix in WEIGHTS and path.is_file()}
     if not any(path.suffix in (".safetensors", ".bin") for path in files):
         raise InputError(f"model.encoder: {folder} holds no weights (expected *.safetensors or *.bin)")
+    return _digest_of(folder, tuple((path, about.st_size, about.st_mtime_ns) for path, about in files.items()))
+
+
+@lru_cache(maxsize=8)
+def _digest_of(folder: Path, files: tuple[tuple[Path, int, int], ...]) -> str:
+    """The sha256 of these files: path, size and time of the last change of each."""
     digest = hashlib.sha256()
-    for path in files:
-        digest.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\n".encode())
+    for path, size, _ in files:
+        digest.update(f"{path.relative_to(folder).as_posix()} {size}\n".encode())
         with path.open("rb") as file:
             while block := file.read(2**22):
                 digest.update(block)
@@ -128,7 +138,6 @@ def check_texts(source: Source, network: str) -> None:
         raise InputError(f"{network} takes texts, and the items of {source.name!r} are {source.kind}: use model={use}")
 
 
-@lru_cache(maxsize=2)
 def encoded(source: Source, encoder: str) -> Prepared:
     """The source with the encoder's features, (N, d) or for pairs (N, 4 d), in place of its texts.
 
@@ -136,7 +145,11 @@ def encoded(source: Source, encoder: str) -> Prepared:
     """
     check_texts(source, "text_head")
     folder = find_encoder(encoder)
-    digest = encoder_digest(folder)
+    return _encoded(source, folder, encoder_digest(folder))
+
+
+@lru_cache(maxsize=2)  # runs of a process share the features
+def _encoded(source: Source, folder: Path, digest: str) -> Prepared:
     name = folder.name if folder.name != "model" else folder.parent.name
     embeddings = kept_rows(
         _place(source, digest),
@@ -150,7 +163,6 @@ def encoded(source: Source, encoder: str) -> Prepared:
     return Prepared(replace(source, inputs=features, mean=mean, std=std), digest)
 
 
-@lru_cache(maxsize=2)
 def tokenised(source: Source, encoder: str, longest: int) -> Prepared:
     """The source with token ids (N, parts, L) int32 in place of its texts; L is the longest text, at most ``longest``.
 
@@ -158,13 +170,18 @@ def tokenised(source: Source, encoder: str, longest: int) -> Prepared:
     """
     check_texts(source, "text_finetune")
     folder = find_encoder(encoder)
+    return _tokenised(source, folder, encoder_digest(folder), longest)
+
+
+@lru_cache(maxsize=2)  # runs of a process share the tokens
+def _tokenised(source: Source, folder: Path, digest: str, longest: int) -> Prepared:
     tokenizer = load_encoder(folder).tokenizer
     if not isinstance(longest, int) or not SHORTEST <= longest <= tokenizer.model_max_length:
         raise InputError(f"model.longest must be {SHORTEST} .. {tokenizer.model_max_length} tokens, got {longest!r:.60}")
     flat = [str(text) for text in source.inputs.ravel()]
     ids = tokenizer(flat, padding="longest", truncation=True, max_length=longest, return_tensors="np")["input_ids"]
     tokens = ids.astype(np.int32).reshape(*source.inputs.shape, -1)
-    return Prepared(replace(source, inputs=tokens, mean=(), std=()), encoder_digest(folder))
+    return Prepared(replace(source, inputs=tokens, mean=(), std=()), digest)
 
 
 def _embedder(texts: np.ndarray, folder: Path) -> Rows:

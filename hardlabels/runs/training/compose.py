@@ -11,9 +11,10 @@ from lightning.pytorch.loggers import Logger
 from omegaconf import DictConfig, OmegaConf
 from torch.optim import Optimizer
 
+from hardlabels.console import complain
 from hardlabels.errors import InputError
 from hardlabels.guard import build, refusals_of
-from hardlabels.learning.batchnorm import synchronised
+from hardlabels.learning.batchnorm import synchronised, unsynchronised
 from hardlabels.learning.datamodule import DeliveryDataModule
 from hardlabels.learning.module import ByEpoch, Classifier
 from hardlabels.learning.networks import build_network, describe_items, network_class
@@ -87,7 +88,12 @@ def compose_run(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> Run:
     trainer = make_trainer(config, callbacks, make_loggers(config["logger"], known), keeper)
     if trainer.world_size > 1:
         synchronised(network, trainer.strategy.root_device)
-        if isinstance(network, ByEpoch) and getattr(network, "trains_in_parts", True):
+        if trainer.is_global_zero and (alone := unsynchronised(network)):
+            complain(
+                f"warning: the layers {', '.join(alone):.200} normalise over the items of one process alone: another number of "
+                "processes trains another network"
+            )
+        if getattr(network, "trains_in_parts", isinstance(network, ByEpoch)):
             find_unused_parameters(trainer)
     return Run(directory, training, content, datamodule, classifier, keeper, trainer)
 

@@ -46,6 +46,8 @@ def execute(cfg: DictConfig, cell: Cell, directory: RunDirectory) -> dict[str, A
                     _say_once(few_pixels(run.classifier.hparams["preprocessing"]))
             trainer.fit(run.classifier, datamodule=datamodule)
             if trainer.is_global_zero:
+                # Lightning has taken it to the CPU, where it may be slower at predicting than a GPU is at training.
+                network.to(trainer.strategy.root_device)
                 result = write_result(directory, run.keeper, network, datamodule)
         except DivergenceError as error:
             if trainer.is_global_zero:  # it speaks for all processes, which saw the same numbers

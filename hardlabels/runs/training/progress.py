@@ -8,6 +8,7 @@ from rich.progress import TaskID
 from hardlabels.console import bars, say
 from hardlabels.learning.module import Classifier
 from hardlabels.runs.cell import Cell
+from hardlabels.runs.training.keeper import Keeper
 
 
 class RunProgress(Callback):
@@ -23,7 +24,9 @@ class RunProgress(Callback):
         self.best = float("inf")
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Begin at the epoch where training begins."""
+        """Begin at the epoch where training begins, with the best value of the epochs before it."""
+        keepers = (callback for callback in trainer.callbacks if isinstance(callback, Keeper))  # type: ignore[attr-defined]
+        self.best = min((row[self.monitor] for keeper in keepers for row in keeper.rows), default=self.best)
         self._task: TaskID | None = None
         if trainer.is_global_zero:
             if trainer.current_epoch:

@@ -1,10 +1,12 @@
 """What a trained run leaves behind: predictions of both checkpoints, their metrics, and those of the class shares."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from torch import nn
 
+from hardlabels.errors import InputError
 from hardlabels.learning.datamodule import DeliveryDataModule
 from hardlabels.learning.predict import predict
 from hardlabels.metrics import metric_names, score
@@ -21,19 +23,36 @@ def write_result(directory: RunDirectory, keeper: Keeper, network: nn.Module, da
     """Predictions of the best and the last network, their metrics on every slice of the evaluation items, then ``done``.
 
     Beside them the metrics of the class shares of the training votes (``prior``): what a network that learned nothing has.
+
+    Args:
+        directory: of the run.
+        keeper: knows the epochs and their metrics.
+        network: takes the weights of both checkpoints, on the device that it is on.
+        datamodule: the items.
+
+    Raises:
+        InputError: ``best.ckpt`` is of another epoch than the best one.
     """
     p = datamodule.source.votes.p
     epochs = {"best": keeper.best_epoch, "last": int(keeper.rows[-1]["epoch"])}
     logits: dict[str, dict[str, np.ndarray]] = {}
-    for name, path in (("best", directory.best), ("last", directory.last)):
-        network.load_state_dict(network_state(path, network))
+    best = load_checkpoint(directory.best)
+    if best.get("epoch") not in (None, epochs["best"]):  # None: of the first version
+        raise InputError(
+            f"{directory.best} holds the network of epoch {best['epoch']}, and by {directory.history.name} the best one is epoch "
+            f"{epochs['best']}: the run was killed there and has not repeated that epoch to the same bits, as on another device: "
+            f"remove {directory.path} to train this cell again"
+        )
+    for name, path, checkpoint in (("best", directory.best, best), ("last", directory.last, None)):
+        network.load_state_dict(network_state(path, network, checkpoint))
         logits[name] = {
             part: predict(network, datamodule.source, index, batch_size=datamodule.evaluation_batch_size)
             for part, index in datamodule.parts.items()
         }
     check_logits({name: parts["evaluate"] for name, parts in logits.items()})
     selecting = next(iter(datamodule.parts))
-    keep_temperature(directory, fit_temperature(logits["best"][selecting], p[datamodule.parts[selecting]]), selecting)
+    fitted = fit_temperature(logits["best"][selecting], p[datamodule.parts[selecting]])
+    save_checkpoint(directory.best, with_temperature(best, fitted, selecting))
     directory.write_predictions(**saved_predictions(logits, datamodule.parts, datamodule.source))
     items = datamodule.split.evaluate
     slices = {view: (mask[items], target[items][mask[items]]) for view, (mask, target) in datamodule.views.items()}
@@ -50,17 +69,19 @@ def write_result(directory: RunDirectory, keeper: Keeper, network: nn.Module, da
     return result
 
 
-def keep_temperature(directory: RunDirectory, temperature: float, part: str) -> None:
-    """Put the temperature of the best network in ``best.ckpt``: whoever predicts with it divides the logits by it.
+def with_temperature(checkpoint: Mapping[str, Any], temperature: float, part: str) -> dict[str, Any]:
+    """The checkpoint of the best network with its temperature: whoever predicts with it divides the logits by it.
 
     Args:
-        directory: of the run.
+        checkpoint: what :func:`load_checkpoint` gives; it is not changed.
         temperature: fitted on the items that selected the checkpoint.
         part: the name of these items. ``evaluate``, where the split has no others: then they must not be scored with it.
+
+    >>> with_temperature({"state_dict": {}, CARRIED: {"class_names": ["cat", "dog"]}}, 1.5, "select")[CARRIED]
+    {'class_names': ['cat', 'dog'], 'temperature': 1.5, 'temperature_from': 'select'}
     """
-    checkpoint = load_checkpoint(directory.best)
     fitted = {"temperature": temperature, "temperature_from": part}
-    save_checkpoint(directory.best, {**checkpoint, CARRIED: {**checkpoint.get(CARRIED, {}), **fitted}})
+    return {**checkpoint, CARRIED: {**checkpoint.get(CARRIED, {}), **fitted}}
 
 
 def saved_predictions(
