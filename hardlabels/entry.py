@@ -17,6 +17,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 from yaml import YAMLError
 
+from hardlabels.configuration import CONF
 from hardlabels.console import complain
 from hardlabels.errors import InputError, printable
 from hardlabels.stopping import ReaderGone
@@ -80,12 +81,15 @@ def unknown_setting(error: OmegaConfBaseException) -> str:
     parent = error.parent_node
     others = [str(other) for other in parent if other not in ("hydra", "_target_")] if isinstance(parent, DictConfig) else []
     known = [f"{group}.{other}" if group else other for other in others]
-    near = get_close_matches(last, others, n=1)  # not of the whole names, which have their beginning in common
-    guess = f": did you mean {known[others.index(near[0])]}?" if near else "."
     there = f"Expected one of {', '.join(known)}" if known else f"{group} has no settings of its own"
+    files = sorted((CONF / group).glob("*.yaml")) if group else []
+    having = [file.stem for file in files if re.search(rf"^{re.escape(last)}:", file.read_text(), re.MULTILINE)]
+    elsewhere = f"; {group}s that have it: {', '.join(having)}" if having else ""
+    near = [] if having else get_close_matches(last, others, n=1)  # not of the whole names, which have their beginning in common
+    guess = f": did you mean {known[others.index(near[0])]}?" if near else "."
     target = str(parent.get("_target_", "hardlabels.")) if isinstance(parent, DictConfig) else "hardlabels."
     more = "" if near or target.startswith("hardlabels.") else f"; +{name}=... gives {target} a further argument"
-    return f"{name} is no setting{guess} {there}{more}"
+    return f"{name} is no setting{guess} {there}{elsewhere}{more}"
 
 
 def refuse(error: BaseException) -> NoReturn:

@@ -48,18 +48,27 @@ def run_grid(
     finished = sum(RunDirectory(folder).has_result() for folder in cells)
     say(f"grid of {len(cells)} cells, {finished} finished already")
     Path(config.hydra.sweep.dir).mkdir(parents=True, exist_ok=True)
+    if "submitit_folder" in config.hydra.launcher and finished < len(cells):
+        say(f"jobs: `squeue` shows them, their logs are in {config.hydra.sweep.dir}/.submitit")
+        say("this command waits for them; stopped, it leaves them running (`scancel` ends them), and the same command goes on")
     size, returned = max_batch_size or len(jobs), []
     with grid_bar(len(cells)):
         for start in range(0, len(jobs), size):
-            returned.append(launcher.launch(jobs[start : start + size], initial_job_idx=start))
+            try:
+                returned.append(launcher.launch(jobs[start : start + size], initial_job_idx=start))
+            except Exception as error:
+                if not (said := refusal_of_slurm(error)):
+                    raise
+                refuse(InputError(said))
             for job in returned[-1]:
                 _ = job.return_value  # raises what ended the job, if something did that it could not handle by itself
     show_results(cells)
     failed = failures(cells)
     if failed:
-        complain(f"{len(failed)} of {len(cells)} cells did not finish; the same command runs only these:")
-        for line in failed:
-            complain(f"  {line}")
+        unfinished = sum(map(len, failed.values()))
+        complain(f"{unfinished} of {len(cells)} cells did not finish; the same command runs only these:")
+        for reason, those in failed.items():
+            complain(f"  {those[0]}{f' and {len(those) - 1} more' if len(those) > 1 else ''}: {reason}")
         sys.exit(1)
     return returned
 
@@ -91,6 +100,19 @@ def checked_cells(jobs: Iterable[Sequence[str]], config: DictConfig, loader: Con
         RunDirectory(folder).check(training, checked.content)
         cells[folder] = cell
     return cells
+
+
+def refusal_of_slurm(error: Exception) -> str:
+    r"""What SLURM says where it takes no jobs (no such partition, more cores than a node has); empty for every other error.
+
+    >>> refusal_of_slurm(RuntimeError("sbatch: error: no such partition\n"))
+    'SLURM refused the jobs (sbatch: error: no such partition): hydra.launcher.partition and its neighbours say what they ask for'
+    >>> refusal_of_slurm(RuntimeError("out of memory"))
+    ''
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.startswith("sbatch: error:")]
+    asked = "hydra.launcher.partition and its neighbours say what they ask for"
+    return f"SLURM refused the jobs ({'; '.join(lines)}): {asked}" if lines else ""
 
 
 class Alike(NamedTuple):
@@ -145,7 +167,12 @@ def show_results(cells: dict[Path, Cell]) -> None:
         complain(f"warning: {len(found)} of {len(cells)} cells: {doubt}: {names}")
 
 
-def failures(cells: dict[Path, Cell]) -> list[str]:
-    """One line for every cell that did not finish: which, and why."""
-    runs = {folder: RunDirectory(folder) for folder in cells}
-    return [f"{cells[folder]}: {run.first_error()}" for folder, run in runs.items() if not run.has_result()]
+def failures(cells: dict[Path, Cell]) -> dict[str, list[Cell]]:
+    """The cells that did not finish, by the reason, which is most often the same for many; it names the first one's own file."""
+    found: dict[str, tuple[str, list[Cell]]] = {}
+    for folder, cell in cells.items():
+        run = RunDirectory(folder)
+        if not run.has_result():
+            reason = run.first_error()
+            found.setdefault(reason.replace(str(folder), ""), (reason, []))[1].append(cell)
+    return dict(found.values())

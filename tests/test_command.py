@@ -110,6 +110,19 @@ def test_a_cell_in_a_process_of_its_own_has_the_configurations_of_the_user(comma
     assert [path.name for path in tmp_path.glob("o/synthetic/mine,tag=tiny/*/*/*")] == ["seed=3"]
 
 
+def test_what_stops_every_cell_is_said_once_at_the_end(command, tiny, tmp_path, monkeypatch):
+    def fails(cfg, source):
+        raise RuntimeError("boom" if cfg.seed < 3 else "bang")
+
+    monkeypatch.setattr("hardlabels.runs.training.compose.make_network", fails)
+    code, _, err = command("-m", *tiny, "seed=range(4)")
+    assert code == 1
+    _, said = " ".join(err.split()).split("4 of 4 cells did not finish; the same command runs only these: ")
+    assert said.startswith("sls K=all seed=0 and 2 more: RuntimeError: boom (")
+    assert "seed=0/error.txt) sls K=all seed=3: RuntimeError: bang (" in said
+    assert "seed=1" not in said
+
+
 def test_no_files_and_no_network_is_one_error_with_two_ways_out(command, tmp_path):
     nowhere = "http://127.0.0.1:9/nothing"
     code, _, err = command(

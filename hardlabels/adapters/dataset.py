@@ -73,7 +73,10 @@ class Delivered(Dataset[Any]):
         if not isinstance(dataset, Sized) or not hasattr(dataset, "__getitem__"):
             raise InputError(f"expected a data set with a length and items by number, got {type(dataset).__name__}")
         if len(dataset) != len(labels.votes):
-            raise InputError(f"expected a data set of {len(labels.votes)} items, as many as have votes, got {len(dataset)}")
+            raise InputError(
+                f"expected a data set of {len(labels.votes)} items, as many as have votes, got {len(dataset)}: for a part of the "
+                "items deliver votes.take(rows), the rows that are in it"
+            )
         if ids is not None and len(ids) != len(labels.votes):
             raise InputError(f"expected {len(labels.votes)} ids, one for each item that has votes, got {len(ids)}")
         if type(labels).mix is not Delivery.mix:
@@ -81,7 +84,8 @@ class Delivered(Dataset[Any]):
                 f"{type(labels).__name__} blends whole batches, which a data set cannot: in your loop, take labels(epoch) by "
                 "position and pass each batch through labels.mix(inputs, targets, epoch=..., step=...)"
             )
-        self.dataset, self.labels, self.key, self.ids, self.id_key = dataset, labels, key, ids, id_key
+        self.dataset: Any = dataset
+        self.labels, self.key, self.ids, self.id_key = labels, key, ids, id_key
         self.num_classes, self.classes, self._majority = labels.votes.num_classes, classes, labels.votes.majority
         if classes is not None and len(classes) != self.num_classes:
             raise InputError(f"expected the names of {self.num_classes} classes, as many as the votes have, got {len(classes)}")
@@ -116,6 +120,23 @@ class Delivered(Dataset[Any]):
             self._shown.targets.copy_(torch.from_numpy(self.labels(epoch)))
             self._shown.epoch.fill_(epoch)
         self._shown.reads_before.copy_(self._shown.reads)
+
+    @property
+    def transform(self) -> Any:
+        """What the data set below makes of each item, where it has a transform.
+
+        Some libraries set it on the data set that they are given, as timm's ``create_loader`` does: it has to arrive below.
+        """
+        return self.dataset.transform
+
+    @transform.setter
+    def transform(self, transform: Any) -> None:
+        if not hasattr(self.dataset, "transform"):
+            raise InputError(
+                f"a transform was set on the delivered data set, and {type(self.dataset).__name__} below has none: set it on the "
+                "data set that reads the items"
+            )
+        self.dataset.transform = transform
 
     def epochs(self, stop: int, start: int = 0) -> Iterator[int]:
         """``range(start, stop)``, with the targets of each epoch in place when it begins."""

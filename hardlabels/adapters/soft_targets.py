@@ -30,8 +30,11 @@ COMPARISONS = {torch.eq, torch.ne, torch.Tensor.eq, torch.Tensor.ne, torch.Tenso
 IN_SHAPE_OF = {torch.Tensor.expand_as, torch.Tensor.view_as, torch.Tensor.reshape_as}
 """What loops do to labels before such a comparison: one label for each predicted class."""
 
-AS_NUMBERS = {torch.Tensor.tolist, torch.Tensor.item, torch.Tensor.__float__, torch.Tensor.__int__}
+AS_NUMBERS = {torch.Tensor.tolist, torch.Tensor.item, torch.Tensor.__float__, torch.Tensor.__int__, torch.Tensor.__index__}
 """How collators that build tensors from Python's numbers would lose the type."""
+
+AS_CLASSES = {torch.Tensor.long, torch.Tensor.int, torch.Tensor.short, torch.gather, torch.Tensor.gather}
+"""How losses and mixup take classes: shares would be cut to 0, or be taken for places."""
 
 SAME_TARGETS = {
     torch.cat,
@@ -94,9 +97,19 @@ def _refusal(func: Callable[..., Any], args: tuple) -> str | None:
             f"soft targets were compared with classes ({name}): for an accuracy take the most frequent class of the votes, "
             "targets.argmax(1)"
         )
+    if func in AS_NUMBERS and args[0].ndim > 0:
+        return (
+            f"soft targets were given to {name}, which makes plain numbers of them, and a tensor of these is soft no more: look "
+            "at them with targets.numpy(); a collator that does so needs adapters.huggingface.TargetCollator around it"
+        )
+    if func in AS_CLASSES and _is_taken_for_classes(func, args):
+        return (
+            f"soft targets were given to {name}, which takes classes: a loss or mixup for hard labels only. Use "
+            "cross_entropy(logits, targets) for soft ones, or deliver hard labels ('sls', 'multipass')"
+        )
     # A model for one class an item flattens its labels: cross_entropy would speak of the size of a batch.
     flattened = func is F.cross_entropy and args[0].shape != args[1].shape
-    if func in OTHER_LOSSES or flattened or (func in AS_NUMBERS and args[0].ndim > 0):
+    if func in OTHER_LOSSES or flattened:
         return (
             f"soft targets were given to {name}, which is then not H(p, q): with Hugging Face's Trainer "
             "use **adapters.huggingface.trainer_parts(data); in your own loop give the model no labels and use "
@@ -109,6 +122,11 @@ def _refusal(func: Callable[..., Any], args: tuple) -> str | None:
 def _of_classes(*compared: Any) -> bool:
     """Whether one of two compared things is a tensor of whole numbers."""
     return any(isinstance(one, torch.Tensor) and not one.is_floating_point() and one.ndim > 0 for one in compared)
+
+
+def _is_taken_for_classes(func: Callable[..., Any], args: tuple) -> bool:
+    """Whether the soft targets are the places that gather takes, not what it takes from; other functions have one tensor."""
+    return "gather" not in func.__name__ or not isinstance(args[0], SoftTargets)
 
 
 def _typed(result: Any, kind: type[SoftTargets]) -> Any:

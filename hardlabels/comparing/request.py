@@ -79,7 +79,8 @@ def read_request(words: Sequence[str]) -> Request:
         }
     elif paths or "data" not in settings:
         listed = ", ".join(paths) or "none"
-        raise InputError(f"expected two files, VOTES and ITEMS (or data=NAME in place of them), got {listed:.200}")
+        twice = f"; where {paths[0]:.200} has the texts as well, give it twice" if len(paths) == 1 else ""
+        raise InputError(f"expected two files, VOTES and ITEMS (or data=NAME in place of them), got {listed:.200}{twice}")
     methods = tuple(dict.fromkeys(settings.get("method", ",".join(METHODS)).split(",")))
     if len(methods) < 2:
         raise InputError(

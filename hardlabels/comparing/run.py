@@ -21,7 +21,7 @@ from hardlabels.console import say
 from hardlabels.errors import InputError
 from hardlabels.learning.encoders.images import frozen_encoder
 from hardlabels.runs.cell import Cell
-from hardlabels.runs.data import SAID_BEFORE, content_of_own_files, load_source
+from hardlabels.runs.data import SAID_BEFORE, content_of_own_files, identify_encoder, load_source
 from hardlabels.runs.directory import RunDirectory
 from hardlabels.runs.identity import training_config
 from hardlabels.runs.settings.checks import check_config
@@ -153,6 +153,8 @@ def train(prepared: Prepared) -> int:
     if done == len(runs):
         say(f"all {len(runs)} runs are finished already")
         return 0
+    if "hydra/launcher" not in prepared.words:  # other machines may have what this one has not
+        identify_encoder(prepared.cfg.model)  # or every run would fail for want of its weights or its package
     words = [f"{name}={value}" for name, value in prepared.words.items()]
     grid = [f"method={','.join(prepared.methods)}", f"seed=range({prepared.request.seeds})"]
     command = [sys.executable, "-m", "hardlabels.train", "-m", *words, *grid]

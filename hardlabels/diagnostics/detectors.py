@@ -142,7 +142,7 @@ def knn(features: Tensor, train: Tensor, *, k: int = 50) -> Tensor:
     [0.0, 1.4142]
     """
     if not 1 <= k <= len(train):
-        raise InputError(f"knn_k must be 1 .. {len(train)}, the number of training images, got {k}")
+        raise InputError(f"ood.knn_k must be 1 .. {len(train)}, the number of training images, got {k}")
     features, train = F.normalize(features.double()), F.normalize(train.double())
     rows = max(1, MAX_DISTANCES // len(train))
     # topk, not kthvalue: five times faster.

@@ -67,7 +67,8 @@ def transform_each(images: np.ndarray, transform: Transform, seeds: np.ndarray) 
 def check_transform(transform: Transform, source: Source) -> None:
     """Refuse a transform that does not give an image like the one it was given, or not the same one for the same seed."""
     if not source.has_images:
-        raise InputError(f"recipe.augment is for images, and the items of {source.name!r} are {source.kind}")
+        instead = "; a frozen encoder sees each image once: recipe=image_finetune" if source.kind == "vectors" else ""
+        raise InputError(f"recipe.augment is for images, and the items of {source.name!r} are {source.kind}{instead}")
     image, seeds = np.array(source.inputs[:1]), np.array([0])
     name = type(transform).__name__
     try:

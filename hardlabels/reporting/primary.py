@@ -14,7 +14,8 @@
   the study could have seen.
 - Margins are treated as known, although they are measured on the same seeds. What each status would be with the margin at either
   end of its own interval is shown beside it, and changes nothing.
-- A family may have methods, a quantity and a method to compare with of its own. A nat is a nat: soft NLL after a temperature has the margin of soft NLL.
+- A family may have methods, a quantity and a method to compare with of its own. A nat is a nat: soft NLL after a temperature has
+  the margin of soft NLL.
 - Seeds count when all of their primary cells are finished. Fewer than ``least_seeds`` of them are not analysed at all.
 """
 

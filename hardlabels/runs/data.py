@@ -76,7 +76,12 @@ def own_encoder(model: DictConfig) -> str | None:
     """The digest of an encoder that is in files of the user's: ``model.weights``, or a folder as ``model.encoder``. Else None."""
     if model.get("weights") is None and not _is_folder(model.get("encoder")):
         return None
-    from hardlabels.learning.networks import network_class  # noqa: PLC0415 - torch, which only such an encoder needs here
+    return identify_encoder(model)
+
+
+def identify_encoder(model: DictConfig) -> str | None:
+    """The digest of a network's encoder, which is loaded for it; None where it has none."""
+    from hardlabels.learning.networks import network_class  # noqa: PLC0415 - torch, which only an encoder needs here
 
     settings: Any = OmegaConf.to_container(model, resolve=True)
     identify = getattr(network_class(settings), "identify", None)

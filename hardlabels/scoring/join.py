@@ -112,7 +112,7 @@ def match_items(predictions: Predictions, votes: NamedVotes, where: str) -> tupl
     """(places among the items of the votes, ``id`` or ``index`` or ``row``, what is said about it)."""
     path, ids, index, n = predictions.path, predictions.ids, predictions.index, len(predictions.table)
     if ids is not None and votes.has_ids:
-        places, how = match_ids(ids, votes.items, (str(path), where))
+        places, how = match_ids(ids, votes.items, (str(path), where), votes.other_ids)
         part = f"all {n} items" if n == len(votes.items) else f"{n} of the {len(votes.items)} items of {where} are predicted"
         return places, "id", f"joined by id{how}: {part}"
     if index is not None and (len(votes.items) != n or index.max() < len(votes.items)):
@@ -136,7 +136,9 @@ def match_items(predictions: Predictions, votes: NamedVotes, where: str) -> tupl
     return np.arange(n), "row", f"{path} has no ids: {row_by_row}, {ends}"
 
 
-def match_ids(ids: Sequence[str], known: Sequence[str], where: tuple[str, str]) -> tuple[np.ndarray, str]:
+def match_ids(
+    ids: Sequence[str], known: Sequence[str], where: tuple[str, str], other_ids: Sequence[str] = ()
+) -> tuple[np.ndarray, str]:
     """The place of each id among the known ones, and how they were compared, if not letter by letter.
 
     Ids that are numbers may be written in two ways, as where one of the files went through floats. They are compared as numbers
@@ -172,6 +174,9 @@ def match_ids(ids: Sequence[str], known: Sequence[str], where: tuple[str, str]) 
         return np.array([bare[stem] for stem in stems]), f", without the endings of images ({example})"
     expected = f"items with votes in {where[1]}, such as {known[0]!r:.60}"
     hint = ". --clean urls takes the last part of the votes' ids" if set(unknown) & set(map(last_part, known)) else ""
+    if other_ids:
+        fields = " or ".join(f"--task {shlex.quote(name)}" for name in other_ids[:SHOWN])
+        hint += f". The ids of the votes are the tool's own: {fields} takes yours"
     hint += ". Without the endings of images all would be found, but two ids of a file would be the same" if found else ""
     raise InputError(
         f"{where[0]}: expected {expected}; {len(unknown)} of {len(ids)} ids have none: {_listed(unknown)}{hint}. {IGNORE}"

@@ -10,6 +10,7 @@ import numpy as np
 from hardlabels.errors import InputError
 from hardlabels.sources.id_columns import names_ids, refuse_row_numbers
 from hardlabels.votes.arrays import read_arrays
+from hardlabels.votes.text_files import MARKS, first_line_of, not_utf8, separator
 
 
 def read_features(path: Path) -> tuple[list[str] | None, np.ndarray]:
@@ -37,7 +38,7 @@ def read_features(path: Path) -> tuple[list[str] | None, np.ndarray]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected text in UTF-8; byte {error.start} is 0x{error.object[error.start]:02x}") from error
+        raise not_utf8(path, error) from error
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     return parse_features(text, path)
@@ -53,7 +54,8 @@ def parse_features(text: str, path: Path) -> tuple[list[str], np.ndarray]:
     names: list[str] | None = None  # of the columns
     lines: dict[str, int] = {}  # id to line, in order
     rows: list[np.ndarray] = []
-    reader = csv.reader(io.StringIO(text), skipinitialspace=True)
+    mark = separator(first_line_of(text))
+    reader = csv.reader(io.StringIO(text), delimiter=mark, skipinitialspace=True)
     try:
         for cells in reader:
             if not any(cell.strip() for cell in cells):
@@ -76,7 +78,9 @@ def parse_features(text: str, path: Path) -> tuple[list[str], np.ndarray]:
             lines[name] = reader.line_num
             rows.append(_row(cells[1:], names[1:], where))
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: expected an id and numbers, separated by commas: {error}") from error
+        raise InputError(
+            f"{path}, line {reader.line_num}: expected an id and numbers, separated by {MARKS[mark]}: {error}"
+        ) from error
     if not rows:
         raise InputError(f"{path}: expected at least one line of an id and numbers, got none")
     return list(lines), np.stack(rows)

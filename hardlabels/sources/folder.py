@@ -66,7 +66,10 @@ def read_image(path: Path, size: int, channels: int, fit: str = "crop") -> np.nd
     try:
         with Image.open(path, formats=sorted(set(FORMATS.values()))) as image:
             if image.mode.startswith(DEEP):
-                raise InputError(f"{path}: expected an image of 8 bits a channel, got mode {image.mode}: convert it first")
+                raise InputError(
+                    f"{path}: expected an image of 8 bits a channel, got mode {image.mode}, which does not say what is white: "
+                    "convert it first, such as with ImageMagick's 'convert IN -depth 8 OUT'"
+                )
             # A large JPEG decodes by itself to a half, quarter or eighth of its size, averaged: four times as fast for a photo.
             image.draft(None, (DRAFT * size, DRAFT * size))
             # Colour before size: averages of palette entries would be other colours.

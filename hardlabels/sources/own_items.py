@@ -26,6 +26,7 @@ from hardlabels.sources.mapped import map_images, mapped_statistics
 from hardlabels.sources.pairing import choose_items
 from hardlabels.sources.sentences import read_texts
 from hardlabels.votes.formats import NamedVotes
+from hardlabels.votes.formats.arrow import is_saved
 
 EXTRA = ("error", "ignore")
 STORAGES = ("auto", "memory", "disk")
@@ -95,7 +96,10 @@ def read_images_of(votes: NamedVotes, file: Path, folder: Path, how: ItemSetting
     """
     names = image_names(folder)
     if not names:
-        raise InputError(f"{folder}: expected images ({', '.join(FORMATS)}), found none")
+        # A data set of Hugging Face holds votes and texts in one folder, and is taken for both.
+        lines = f"datasets.load_from_disk({str(folder)!r}).to_json('items.jsonl')"
+        saved = f"; of what datasets saved, texts are read as JSON lines: {lines}" if is_saved(folder) else ""
+        raise InputError(f"{folder}: expected images ({', '.join(FORMATS)}), found none{saved}")
     votes, places = choose_items(votes, file, folder, names, how.extra, how.missing, images=True)
     chosen = [names[place] for place in places]
     needed = len(chosen) * how.size * how.size * how.channels

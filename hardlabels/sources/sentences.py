@@ -1,4 +1,4 @@
-"""Texts from a file: a csv with an id in the first column, or JSON lines; one text an item, or a pair."""
+"""Texts from a file: a csv with an id in the first column, or JSON lines; one text per item, or a pair."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,7 +34,7 @@ def read_texts(path: Path, text: str | Sequence[str] | None = None) -> tuple[lis
         text: the column of the text, or the two of a pair, where it cannot be told.
 
     Raises:
-        InputError: no such column, an item without a text, an id that comes twice: with their lines.
+        InputError: no such column, an item without a text, an id with two texts: with their lines.
     """
     given = () if text is None else tuple(map(str, text if isinstance(text, list | tuple) else [text]))
     if text is not None and (path.suffix not in ENDINGS or len(given) not in (1, 2) or len(set(given)) < len(given)):
@@ -115,7 +115,7 @@ def _table(
     rows: Sequence[tuple[str, Sequence[object]]],
     line: Callable[[int], int],
 ) -> tuple[list[str], np.ndarray]:
-    """Ids and texts of rows that are all there.
+    """Ids and texts of rows that are all there. Rows with one id and one text, as in a table of votes, are one item.
 
     Args:
         path: for messages.
@@ -124,21 +124,23 @@ def _table(
         rows: id and cells.
         line: from a row to its line, for messages.
     """
-    seen: dict[str, int] = {}
+    seen: dict[str, Sequence[object]] = {}
     problems: list[str] = []
     for place, (name, cells) in enumerate(rows):
         wrong = ""
         if not name:
             wrong = "has no id"
-        elif seen.setdefault(name, place) != place:
-            wrong = f"has the id {name!r:.60} again"
+        elif name in seen:
+            wrong = "" if seen[name] == cells else f"has the id {name!r:.60} again, with another text"
         elif lacking := [column for column, cell in zip(chosen, cells, strict=True) if not is_text(cell)]:
             wrong = f"(item {name:.60}) has no text in {' and '.join(lacking)}"
         if wrong:  # finding a line may mean reading the file again: only for those that are shown
             problems.append(f"line {line(place)} {wrong}" if len(problems) < SHOWN else wrong)
+        elif name not in seen:
+            seen[name] = cells
     refuse(path, "an id of its own and a text for every item", problems)
     if not rows:
         raise InputError(f"{path}: expected at least one line of an id and a text, got none")
     if unused := [name for name in names if name not in chosen]:
         say(f"{path}: the text is {' and '.join(chosen)}; not used: {', '.join(unused):.300} (data.text chooses)")
-    return list(seen), np.array([[str(cell).strip() for cell in cells] for _, cells in rows], dtype=object)
+    return list(seen), np.array([[str(cell).strip() for cell in cells] for cells in seen.values()], dtype=object)

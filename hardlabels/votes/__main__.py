@@ -93,7 +93,7 @@ def rows(named: NamedVotes, summary: Summary) -> list[tuple[str, str]]:
         ]
     lines += [(f"cleaned of {name}", f"{number:,} ({CHOICES[name]})") for name, number in named.cleaned.items()]
     shares = ", ".join(f"{k}: {share:.1%}" for k, share in summary.one_hot.items())
-    lines.append(("expected one-hot share with K votes", f"K = {shares}"))
+    lines.append(("items that look unanimous with K votes", f"K = {shares}"))
     return lines
 
 

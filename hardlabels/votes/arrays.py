@@ -19,6 +19,7 @@ import numpy as np
 
 from hardlabels.errors import InputError
 from hardlabels.votes.names import check_class_names
+from hardlabels.votes.text_files import first_line_of, not_utf8, separator
 
 UNPACKED_BYTES = 1 << 28
 """An .npz may always unpack to this much, 256 MiB,"""
@@ -117,10 +118,10 @@ def _read_csv(path: Path) -> np.ndarray:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected text in UTF-8; byte {error.start} is 0x{error.object[error.start]:02x}") from error
+        raise not_utf8(path, error) from error
     header: list[str] | None = None
     rows: list[list[float]] = []
-    reader = csv.reader(io.StringIO(text), skipinitialspace=True)
+    reader = csv.reader(io.StringIO(text), delimiter=separator(first_line_of(text)), skipinitialspace=True)
     try:
         for cells in reader:
             if not cells or not any(cell.strip() for cell in cells):

@@ -96,6 +96,8 @@ def check_class_names(names: Sequence[object], where: str) -> None:
             expected = "a class name of printable characters"
         elif set(name) & set("<>"):
             expected = "a plain class name without < and >"
+        elif re.fullmatch(r"\[.*,.*\]", name.strip()):
+            expected = "one class in a cell (lists of votes are read from JSON lines and parquet)"
         elif (before := first.setdefault(name, place)) != place:
             expected = f"every class name once, and class {before} has this one too"
         else:

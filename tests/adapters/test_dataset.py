@@ -348,6 +348,40 @@ def test_a_copy_has_epochs_of_its_own_and_shares_them_with_its_workers(copied):
     assert data.epoch == 7
 
 
+class Pictures(Numbers):
+    """A data set as torchvision's and timm's: what it makes of an item may be set later."""
+
+    transform = None
+
+    def __getitem__(self, index):
+        return index if self.transform is None else self.transform(index)
+
+
+def test_a_transform_that_somebody_sets_arrives_at_the_data_set_below():
+    """timm's create_loader sets it on what it is given: before, images came as they were, and its collator failed."""
+    data = Delivered(Pictures(), deliver(VOTES, "sls", seed=0))
+    data.transform = lambda index: -index
+    data.start_epoch(0)
+    assert data[3][0] == -3
+    assert data.transform is data.dataset.transform
+    plain = Delivered(Numbers(), deliver(VOTES, "sls", seed=0))
+    assert not hasattr(plain, "transform")
+    with pytest.raises(InputError, match="a transform was set on the delivered data set, and Numbers below has none"):
+        plain.transform = str
+
+
+def test_a_part_of_the_data_has_a_part_of_the_votes():
+    """As the page says it for a data set that was divided before."""
+    part, _ = random_split(Numbers(), [0.75, 0.25], generator=torch.Generator().manual_seed(0))
+    with pytest.raises(InputError, match=r"expected a data set of 40 items.* got 30.*votes\.take"):
+        Delivered(part, deliver(VOTES, "sls", seed=0))
+    data = Delivered(part, deliver(VOTES.take(part.indices), "soft", seed=0))
+    data.start_epoch(0)
+    for place, (item, target) in enumerate(data[place] for place in range(len(data))):
+        assert item == part.indices[place]
+        np.testing.assert_allclose(target.numpy(), VOTES.p[item], rtol=1e-6)
+
+
 def _two_epochs(data, labels, first, barrier, wrong):
     """A run of its own, in a process of its own: it starts its epochs while the other one is in the middle of another."""
     for epoch in (first, first + 1):

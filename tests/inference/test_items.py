@@ -59,7 +59,7 @@ def test_blocks_have_at_most_so_many_items(tmp_path):
         ),
         ("new.csv", "id,text\n1,x\n", PAIR, "expected the two columns of a pair, as in training; got text"),
         ("new.csv", "id,text\n1,x\n2, \n", ONE, "row 2: expected a text, got"),
-        ("new.csv", "id,text\n1,x,y\n", ONE, "expected 2 cells a line"),
+        ("new.csv", "id,text\n1,x,y\n", ONE, "expected 2 cells per line"),
         ("new.csv", "id,text,text\n1,x,y\n", ONE, "expected every column once"),
         ("new.jsonl", "[1]\n", ONE, "line 1: expected an object with an id and a text"),
         ("new.jsonl", '{"text": "x"}\n', ONE, "line 1: expected an object with an id and a text"),

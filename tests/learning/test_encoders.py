@@ -7,17 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from torchvision.models._utils import IntermediateLayerGetter
 
 from hardlabels.errors import InputError
 from hardlabels.learning.encoders import features, torchvision_models
 from hardlabels.learning.encoders.features import encode_images, encoded_images, scaled_images
-from hardlabels.learning.encoders.image_encoder import ImageEncoder, read_weights
+from hardlabels.learning.encoders.image_encoder import ImageEncoder, load_weights, number_of_features, read_weights
 from hardlabels.learning.encoders.images import frozen_encoder, open_encoder
 from hardlabels.learning.encoders.keep import kept_rows
 from hardlabels.learning.encoders.preprocess import Preprocessing, fit
@@ -225,6 +227,7 @@ def test_weights_are_read_as_people_have_saved_them(saved, tmp_path):
         {"state_dict": {f"model.{name}": value for name, value in state.items()}},
         {f"module._orig_mod.{name}": value for name, value in state.items()},
         {name: value for name, value in state.items() if not name.endswith("num_batches_tracked")},
+        {f"module.{name}": value for name, value in state.items()} | {"n_averaged": torch.tensor(3)},  # AveragedModel of torch
     ):
         torch.save(content, tmp_path / "w.pt")
         assert open_encoder("test_resnet", str(tmp_path / "w.pt")).digest == expected
@@ -250,10 +253,80 @@ def test_weights_that_do_not_fit_are_refused_by_what_differs(saved, tmp_path):
             open_encoder("test_resnet", str(tmp_path / "w.pt"))
 
 
-@pytest.mark.parametrize("wrapper", ["state_dict", "model_state_dict", "model", "state_dict_ema"])
+@pytest.mark.parametrize("wrapper", ["state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema"])
 def test_weights_are_found_in_a_checkpoint_by_any_of_the_usual_names(tmp_path, wrapper):
-    torch.save({"epoch": 3, wrapper: {"module.a": torch.ones(2)}}, tmp_path / "w.pt")
+    torch.save({"epoch": 3, wrapper: {"a": torch.ones(2)}}, tmp_path / "w.pt")
     assert {name: value.tolist() for name, value in read_weights(tmp_path / "w.pt").items()} == {"a": [1, 1]}
+
+
+def test_weights_are_found_beside_what_is_no_part_of_the_network(saved, tmp_path):
+    """A LightningModule with a name of its own for its network, a loss, and a head that took the classifier's place."""
+    path, model = saved("test_resnet")
+    state = model.state_dict()
+    expected = open_encoder("test_resnet", str(path)).digest
+    body = {name: value for name, value in state.items() if not name.startswith("fc.")}
+    two = torch.ones(2)
+    for content in (
+        {**{f"backbone.{name}": value for name, value in body.items()}, "head.weight": two},
+        {**{f"model.net.{name}": value for name, value in state.items()}, "criterion.weight": two},
+        {**body, "fc.1.weight": two, "fc.1.bias": two},  # Sequential(Dropout, Linear)
+        body,
+    ):
+        torch.save({"state_dict": content}, tmp_path / "w.pt")
+        assert open_encoder("test_resnet", str(tmp_path / "w.pt")).digest == expected
+    twice = {f"{network}.{name}": value for network in ("student", "teacher") for name, value in state.items()}
+    torch.save(twice, tmp_path / "w.pt")
+    with pytest.raises(InputError, match=r"holds this network 2 times \(student\.\*, teacher\.\*\): save one of them alone"):
+        open_encoder("test_resnet", str(tmp_path / "w.pt"))
+
+
+def test_of_averaged_weights_and_the_last_ones_those_are_read_that_timm_reads_and_it_is_said(saved, tmp_path, capsys):
+    path, model = saved("test_resnet")
+    state = model.state_dict()
+    averaged = {name: value * 1.5 if value.is_floating_point() else value for name, value in state.items()}
+    for last, mean in (("state_dict", "state_dict_ema"), ("model", "model_ema")):
+        file = tmp_path / f"{last}.pt"
+        torch.save({last: state, mean: averaged}, file)
+        theirs = timm.create_model("test_resnet", num_classes=7, checkpoint_path=str(file))
+        ours = open_encoder("test_resnet", str(file)).body.state_dict()
+        assert all(torch.equal(ours[name], theirs.state_dict()[name]) for name in ours)
+        first = next(iter(ours))
+        assert torch.equal(ours[first], averaged[first])
+        open_encoder("test_resnet", str(file))
+        said = " ".join(capsys.readouterr().out.split())
+        assert said.count(f"holds {mean} and {last}: the averaged weights, {mean}, are read, as timm does it") == 1
+    assert open_encoder("test_resnet", str(path)).digest != open_encoder("test_resnet", str(file)).digest
+
+
+@pytest.mark.parametrize("name", ["efficientvit_m0", "levit_128s", "inception_next_atto"])
+def test_a_classifier_of_several_layers_is_left_out_of_a_file(saved, name):
+    """A batch norm before the linear layer, two classifiers, or a perceptron of which the first layer is part of the encoder."""
+    path, model = saved(name)
+    encoder = open_encoder(name, str(path))
+    images = torch.rand(2, 3, encoder.form.size, encoder.form.size, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        expected = model.forward_head(model.forward_features(images), pre_logits=True)
+        torch.testing.assert_close(encoder.body(images), expected)
+    assert encoder.num_features == expected.shape[1] > 0
+
+
+def test_limits_that_are_infinite_from_the_beginning_are_no_damage(tmp_path):
+    """Networks that were trained for whole numbers keep the largest value seen, which begins as infinite."""
+    network = torch.nn.BatchNorm1d(2)
+    network.register_buffer("smallest", torch.tensor([-torch.inf, 0.0]))
+    torch.save(network.state_dict(), tmp_path / "w.pt")
+    load_weights(network, tmp_path / "w.pt", ())
+    torch.save({**network.state_dict(), "smallest": torch.tensor([0.0, torch.inf])}, tmp_path / "w.pt")
+    with pytest.raises(InputError, match="must hold finite numbers, and some of smallest are not"):
+        load_weights(network, tmp_path / "w.pt", ())
+
+
+def test_a_network_that_gives_no_features_is_refused():
+    maps = torch.nn.Conv2d(3, 4, 3)
+    with pytest.raises(InputError, match=r"encoder=toy must give features \(1, d\) of an image .*, got \(1, 4, 6, 6\)"):
+        number_of_features("toy", maps, 8)
+    with pytest.raises(InputError, match="got OrderedDict"):
+        number_of_features("toy", IntermediateLayerGetter(torch.nn.Sequential(maps), {"0": "maps"}), 8)
 
 
 class Secret:
@@ -274,6 +347,17 @@ def test_a_file_without_readable_weights_says_what_it_holds_and_what_to_save(tmp
         with pytest.raises(InputError, match=expected) as caught:
             read_weights(tmp_path / "w.pt")
         assert str(caught.value).endswith(": save model.state_dict()")
+    torch.jit.save(torch.jit.script(torch.nn.Linear(1, 1)), tmp_path / "w.pt")
+    with pytest.raises(InputError, match=r"a TorchScript program, and no code .*: save model\.state_dict\(\)$"):
+        read_weights(tmp_path / "w.pt")
+    downloaded = {
+        "version https://git-lfs.github.com/spec/v1\noid sha256:0": "a pointer of git lfs in place of weights: git lfs pull",
+        "\n<!DOCTYPE html><html>": "a web page in place of weights: download them again",
+    }
+    for text, expected in downloaded.items():
+        (tmp_path / "w.safetensors").write_text(text)
+        with pytest.raises(InputError, match=expected):
+            read_weights(tmp_path / "w.safetensors")
 
 
 def test_torchvision_without_its_classifier(tmp_path, images):
@@ -366,10 +450,40 @@ def test_weights_of_the_hub_are_asked_for_by_their_name_and_are_the_files(saved,
     from_hub = open_encoder("test_resnet")
     assert asked == [("timm/test_resnet.r160_in1k", "model.safetensors")]
     assert from_hub.digest == open_encoder("test_resnet", str(tmp_path / "model.safetensors")).digest
-    open_encoder("timm/test_resnet.r160_in1k")
-    assert asked[1:] == asked[:1]
+    for name in ("timm/test_resnet.r160_in1k", "hf-hub:timm/test_resnet.r160_in1k", "hf_hub:timm/test_resnet.r160_in1k"):
+        asked.clear()
+        open_encoder(name)
+        assert asked == [("timm/test_resnet.r160_in1k", "model.safetensors")]
     open_encoder("test_resnet", pretrained=False)
-    assert len(asked) == 2
+    assert len(asked) == 1
+
+
+def test_a_name_that_timm_had_before_is_the_one_that_it_has_now(saved):
+    """With the preprocessing that goes with its weights, and without timm's warning."""
+    path, _ = saved("resnet18")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        old, new = open_encoder("tv_resnet34", pretrained=False), open_encoder("resnet34.tv_in1k", pretrained=False)
+    assert (old.name, old.form) == (new.name, new.form)
+    assert new.form == open_encoder("torchvision/resnet34", pretrained=False).form
+    assert open_encoder("resnet18", str(path)).form != open_encoder("resnet18.tv_in1k", str(path)).form
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ResNet50", "near: resnet50,"),
+        ("facebook/dinov2-base", r"near: vit_base_patch14_dinov2,.*weights of your own, model\.encoder names their architecture"),
+        ("EfficientNet_Lite", "near: efficientnet-lite,"),
+        ("./own.pt", r"; for weights of your own, model\.encoder names their architecture and model\.weights=FILE the file"),
+        ("torchvision/Resnet-50", r"or its weights \(near: resnet50"),
+        ("torchvision/deeplabv3_resnet50", "must name a classifier of torchvision"),
+        ("resnet18.nonsense", r"timm has no such weights of this model \(it has: resnet18\.a1_in1k, "),
+    ],
+)
+def test_a_name_that_is_almost_one_is_answered_with_those_that_are(name, expected):
+    with pytest.raises(InputError, match=expected):
+        open_encoder(name)
 
 
 def test_weights_of_torchvision_are_asked_for_by_their_address_and_checked(monkeypatch, tmp_path):
@@ -386,6 +500,20 @@ def test_weights_of_torchvision_are_asked_for_by_their_address_and_checked(monke
     digests = {open_encoder("torchvision/squeezenet1_1", file).digest for file in (None, str(tmp_path / "w.pt"))}
     assert asked == [("squeezenet1_1-b8a52dc0.pth", True)]
     assert len(digests) == 1
+
+
+def test_weights_that_could_not_be_had_are_asked_for_once_by_a_grid(monkeypatch):
+    asked = []
+
+    def unreachable(*arguments, **settings):
+        asked.append(arguments)
+        raise OSError("no network")
+
+    monkeypatch.setattr("torchvision.models._api.load_state_dict_from_url", unreachable)
+    for _ in range(3):
+        with pytest.raises(InputError, match=r"its pretrained weights cannot be had, model\.weights=FILE .*: no network"):
+            frozen_encoder("torchvision/squeezenet1_0")
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(
@@ -654,4 +782,19 @@ def test_two_processes_that_encode_the_same_share_the_work_and_agree(tmp_path):
     made = [line for text in said for line in text.splitlines() if line.startswith("made")]
     assert len(set(made)) == 40
     assert len(made) < 60  # each of four threads may begin what another one has just begun
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_block_that_came_after_the_whole_array_is_cleared_away(tmp_path):
+    """Another process finishes while this one is making its last block, which then lies in a folder of its own."""
+    path = tmp_path / "x.npy"
+
+    def begin():
+        def rows(start, stop):
+            np.save(path, np.arange(2.0)[:, None])
+            return np.array([[float(start)]])
+
+        return rows
+
+    np.testing.assert_array_equal(kept_rows(path, 2, begin, title="late", block=1)[:, 0], [0, 1])
     assert list(tmp_path.iterdir()) == [path]

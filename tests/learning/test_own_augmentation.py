@@ -89,7 +89,9 @@ def test_a_transform_that_cannot_be_is_refused_at_once(plain, transform, said):
 def test_vectors_are_not_transformed(plain):
     vectors = np.zeros((120, 4), np.float32)
     source = replace(plain, inputs=vectors, mean=(0.0,) * 4, std=(1.0,) * 4)
-    with pytest.raises(InputError, match=r"recipe\.augment is for images, and the items of 'synthetic' are vectors"):
+    with pytest.raises(
+        InputError, match=r"recipe\.augment is for images, and the items of 'synthetic' are vectors; .* recipe=image_finetune"
+    ):
         DeliveryDataModule(source, Soft, seed=0, augment=TRANSFORM)
 
 

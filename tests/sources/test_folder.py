@@ -150,7 +150,10 @@ NOISE = np.random.default_rng(1).integers(0, 256, (40, 40, 3), dtype=np.uint8)
         (saved(NOISE, "TIFF"), "expected an image"),
         (png_header(10_000, 9_500), "expected at most 89,478,485 pixels"),  # Pillow warns
         (png_header(60_000, 60_000), "expected at most 89,478,485 pixels"),  # Pillow raises
-        (saved(np.full((12, 12), 40_000, np.uint16)), "expected an image of 8 bits a channel, got mode I;16"),
+        (
+            saved(np.full((12, 12), 40_000, np.uint16)),
+            "expected an image of 8 bits a channel, got mode I;16, which does not say what is white: convert",
+        ),
     ],
     ids=["half a png", "half a jpg", "empty", "a web page", "a tiff", "large", "a bomb", "16 bits"],
 )

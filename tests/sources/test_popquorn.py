@@ -48,7 +48,7 @@ def test_a_line_a_vote_becomes_a_text_an_item(write):
         (("9", "8", " ", "1.0", "Man"), r"line 8 \(item 9\) has no text"),
         (("9", "8", "Me!", "1.0", "Man"), r"line 8 \(item 9\) has another text than the lines before"),
         (("9", "7", "You!", "1.0", "Man"), r"line 8 \(item 9\) is a second vote of annotator 7"),
-        (("9", "8", "You!"), "expected 5 cells a line, as in the first; line 8 has 3"),
+        (("9", "8", "You!"), "expected 5 cells per line, as in the first; line 8 has 3"),
     ],
 )
 def test_refuses_by_line(write, wrong, said):

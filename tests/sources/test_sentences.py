@@ -51,6 +51,17 @@ def test_json_lines_are_the_same_texts(here, capsys):
     assert "not used" not in capsys.readouterr().out
 
 
+def test_a_table_of_votes_with_the_text_in_each_line_is_both_files(here, capsys):
+    """The commonest export of all: before, ids that came again were refused with no way out."""
+    votes = pd.read_csv("votes.csv")
+    votes.assign(text=[TEXTS[int(item[1:])] for item in votes["task"]]).to_csv("both.csv", index=False)
+    table(text=TEXTS).to_csv("texts.csv", index=False)
+    assert files("both.csv", "both.csv").fingerprint == files("votes.csv", "texts.csv").fingerprint
+    votes.assign(text=range(len(votes))).astype(str).to_csv("both.csv", index=False)
+    with pytest.raises(InputError, match="line 3 has the id 'a0' again, with another text"):
+        read_texts(here / "both.csv", "text")
+
+
 def test_the_fingerprint_is_of_the_texts_their_order_in_a_pair_and_the_votes(here):
     frame = table(premise=TEXTS, hypothesis=TEXTS[::-1])
     frame.to_csv("texts.csv", index=False)
@@ -112,7 +123,7 @@ def test_rows_without_ids_and_items_without_votes_are_as_for_features(here):
         ('id,premise,hypothesis\na,"two\nlines",\n', None, r"line 3 \(item a\) has no text in hypothesis"),
         ("id,text\na,yes\n,no\n", None, "line 3 has no id"),
         ("id,text\na,yes\na,no\n", None, "line 3 has the id 'a' again"),
-        ("id,text\na,yes, or no\n", None, "expected 2 cells a line, as in the first; line 2 has 3"),
+        ("id,text\na,yes, or no\n", None, "expected 2 cells per line, as in the first; line 2 has 3"),
         ("id,text,sentence\na,x,y\n", None, "got text or sentence: data.text says which"),
         ("id,text,text\na,x,y\n", "text", "expected every column once; 'text' comes twice"),
         ("id,prompt\na,x\n", "promt", "data.text names promt; the columns are prompt besides the id, 'id'"),

@@ -7,6 +7,7 @@ import pytest
 from hardlabels import deliver
 from hardlabels.adapters import Delivered
 from hardlabels.errors import InputError
+from hardlabels.sources.files import files
 from hardlabels.votes.__main__ import main
 from hardlabels.votes.formats import Options, read
 
@@ -100,7 +101,7 @@ def test_one_row_an_item_with_lists(save):
     named = read(save(typed(LISTS, "annotations", many=True)))
     assert (named.items, named.class_names, named.annotator_names) == (["p", "q"], tuple(NAMES), ("a", "b", "c"))
     assert named.votes.counts.tolist() == [[1, 0, 1], [0, 3, 0]]
-    assert "one row an item" in named.notes[0]
+    assert "one row per item" in named.notes[0]
 
 
 def test_names_of_classes_as_older_versions_wrote_them_of_lists(tmp_path):
@@ -182,3 +183,14 @@ def test_a_damaged_folder_is_one_line(tmp_path, damage, message):
         read(folder)
     assert message in str(error.value)
     assert len(str(error.value).splitlines()) == 1
+
+
+def test_the_texts_of_a_saved_data_set_are_read_by_the_line_that_its_refusal_names(tmp_path, monkeypatch):
+    """Votes are read from such a folder, so people give it for the items too; before, 'expected images, found none'."""
+    monkeypatch.chdir(tmp_path)
+    data = datasets.Dataset.from_dict({"id": ["a", "b"], "text": ["x y", "z"], "labels": [["yes", "no"], ["no", "no"]]})
+    data.save_to_disk("saved")
+    with pytest.raises(InputError, match=r"saved: expected images .* texts are read as JSON lines") as refused:
+        files("saved", "saved")
+    eval(str(refused.value).rpartition(": ")[2])
+    assert files("saved", "items.jsonl").inputs.tolist() == [["x y"], ["z"]]

@@ -311,7 +311,7 @@ WRONG = {
         [],
         ["line 1", "as many responses as users and statuses", "1, 1 and 0"],
     ),
-    "label studio: no tasks": ("v.json", "[]", [], ["found neither"]),
+    "label studio: no tasks": ("v.json", "[]", [], ["found none of them"]),
     "label studio: no answers of a kind": (
         "v.json",
         json.dumps([task(1, annotation(1, 4, choice("box", kind="rectanglelabels")))]),
@@ -370,7 +370,7 @@ WRONG = {
         ["found both"],
     ),
     "prodigy: an empty file by force": ("v.jsonl", "", ["--format", "prodigy"], ["an empty file"]),
-    "tsv: another number of cells": ("v.tsv", "task\tworker\tlabel\na\tw\n", [], ["3 cells a line", "line 2 has 2"]),
+    "tsv: another number of cells": ("v.tsv", "task\tworker\tlabel\na\tw\n", [], ["3 cells per line", "line 2 has 2"]),
     "tsv: commas": ("v.tsv", "task,worker,label\na,w,x\n", [], ["separated by tabs", "Call it .csv"]),
     "mturk: broken JSON": (
         "v.csv",

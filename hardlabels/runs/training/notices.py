@@ -40,17 +40,20 @@ def few_pixels(preprocessing: Mapping[str, Any]) -> str | None:
     >>> encoder = {"name": "resnet50", "size": 224, "resize": 235}
     >>> print(few_pixels({"items": "images", "shape": [32, 32, 3], "crop": None, "encoder": encoder}))  # doctest: +ELLIPSIS
     few pixels: images are read at 32 x 32 and enlarged to the 224 x 224 that resnet50 takes; where your files are larger, ...
+    >>> print(few_pixels({"items": "images", "shape": [99, 99, 3], "crop": 96, "encoder": encoder}))  # doctest: +ELLIPSIS
+    few pixels: images are read at 96 x 96 ... where your files are larger, data.size=235 data.crop=null shows it more of them
     >>> few_pixels({"items": "images", "shape": [224, 224, 3], "crop": None, "encoder": encoder})
     """
     encoder = preprocessing.get("encoder") or {}
     if preprocessing["items"] != "images" or "size" not in encoder:
         return None
-    side, size = preprocessing.get("crop") or min(preprocessing["shape"][:2]), encoder["size"]
+    crop = preprocessing.get("crop")
+    side, size = crop or min(preprocessing["shape"][:2]), encoder["size"]
     if side >= size:
         return None
     return (
         f"few pixels: images are read at {side} x {side} and enlarged to the {size} x {size} that {encoder['name']} takes; "
-        f"where your files are larger, data.size={encoder['resize']} shows it more of them"
+        f"where your files are larger, data.size={encoder['resize']}{' data.crop=null' if crop else ''} shows it more of them"
     )
 
 

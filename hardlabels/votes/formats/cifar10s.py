@@ -1,4 +1,4 @@
-"""CIFAR-10S: ``{id: [one distribution an annotator]}``. They are averaged: probabilities, without single votes."""
+"""CIFAR-10S: ``{id: [one distribution per annotator]}``. They are averaged: probabilities, without single votes."""
 
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,11 @@ def distributions(entry: Any, where: str) -> np.ndarray:
     [[0.5, 0.5], [1.0, 0.0]]
     """
     if isinstance(entry, list) and entry and isinstance(entry[0], dict):
-        expected = "a list of probabilities an annotator (of CIFAR-10S: cifar10s_t2clamp_redist10.json)"
+        expected = "a list of probabilities for each annotator (of CIFAR-10S: cifar10s_t2clamp_redist10.json)"
         raise InputError(f"{where}: expected {expected}; found answers as elicited, {', '.join(entry[0]):.60}")
     proper = isinstance(entry, list) and entry and all(isinstance(row, list) and row for row in entry)
     if not proper or any(isinstance(x, bool) or not isinstance(x, int | float) for row in entry for x in row):
-        raise InputError(f"{where}: expected a list of probabilities an annotator; found {entry!r:.60}")
+        raise InputError(f"{where}: expected a list of probabilities for each annotator; found {entry!r:.60}")
     if len({len(row) for row in entry}) > 1:
         raise InputError(
             f"{where}: expected as many probabilities of each annotator; found {sorted({len(row) for row in entry})}"

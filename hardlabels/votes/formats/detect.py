@@ -11,9 +11,8 @@ from hardlabels.votes.formats.columns import ask_for_columns, find_columns
 from hardlabels.votes.formats.document import read_json, read_lines
 from hardlabels.votes.formats.named import Options
 from hardlabels.votes.formats.text_tables import MISSING, TextTable, check_file
-from hardlabels.votes.formats.wide import CLASS_CORNER, CORNER, has_ids
+from hardlabels.votes.formats.wide import ANNOTATOR_NAMES, CLASS_CORNER, CORNER, has_ids
 
-ANNOTATOR_NAMES = ("ann", "worker", "rater", "coder", "user", "labeler", "participant")
 ENDINGS = (".csv", ".tsv", ".npy", ".parquet", ".json", ".jsonl")
 NUMERAL = re.compile(r"[-+]?[0-9][0-9.,' \u00a0\u202f]*%?|[0-9]+ ?/ ?[0-9]+")
 """A number as people and spreadsheets write it: ``60 %``, ``0,6``, ``1,234``, ``3/5``."""
@@ -60,9 +59,13 @@ def detect_json(path: Path, options: Options) -> str:
             if name == "answers":
                 answers.refuse_other_objects(document, path, options)
             return name
-    expected = "answers {task: {worker: label}}, a LeWiDi set {id: {annotations, annotators}} or distributions {id: [[...]]}"
-    found = "neither. Save a list of objects with one of them per line, as .jsonl" if isinstance(document, list) else "neither"
-    raise InputError(f"{path}: expected an export of Label Studio, {expected}; found {found}")
+    if isinstance(document, list) and document and isinstance(document[0], dict):
+        lines = f"pandas.read_json({path.name!r}).to_json({path.with_suffix('.jsonl').name!r}, orient='records', lines=True)"
+        raise InputError(f"{path}: expected an export of Label Studio; a list of other objects is read as JSON lines: {lines}")
+    raise InputError(
+        f"{path}: expected an export of Label Studio, answers {{task: {{worker: label}}}} or {{task: [label, ...]}}, a LeWiDi "
+        "set {id: {annotations, annotators}} or distributions {id: [[...]]}; found none of them"
+    )
 
 
 def detect_lines(path: Path, options: Options) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from hardlabels.errors import InputError
 from hardlabels.votes.formats.named import Options
 from hardlabels.votes.formats.text_tables import MISSING, check_file
+from hardlabels.votes.text_files import not_utf8
 
 
 def read_json(path: Path) -> Any:
@@ -28,8 +29,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        found = f"byte {error.start} is 0x{error.object[error.start]:02x}"
-        raise InputError(f"{path}: expected text in UTF-8; {found}") from error
+        raise not_utf8(path, error) from error
     except (OSError, MemoryError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
 

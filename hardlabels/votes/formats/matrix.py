@@ -20,7 +20,7 @@ from hardlabels.votes.names import check_class_names
 from hardlabels.votes.numeric_tables import RowName, row_number, short
 from hardlabels.votes.votes_table import SUM_OFF, Votes
 
-ONE_HOT = "one 1 a line: taken as counts of one vote; they may be probabilities"
+ONE_HOT = "a single 1 in each line: taken as counts of one vote; they may be probabilities"
 HALF_OFF = 1e-3  # a sum of probabilities of half precision may be off 1 by this much
 NO_NAMES = "the first line reads like numbers of classes, but is taken as an item; write names as words, or remove it"
 

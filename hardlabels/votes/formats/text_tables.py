@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from hardlabels.errors import InputError
+from hardlabels.votes.text_files import MARKS, not_utf8, separator
 
 BLOCK_CELLS = 1 << 14  # more at a time is slower: Python's garbage collection visits every row that is alive
 CHUNK = 1 << 18  # characters
@@ -30,15 +31,6 @@ def check_file(path: Path) -> None:
         raise InputError(f"{path}: expected a file, got {found}")
 
 
-def first_byte_that_is_no_text(path: Path) -> str:
-    """Where a file stops to be UTF-8, for a message."""
-    try:
-        path.read_bytes().decode()
-    except UnicodeDecodeError as error:
-        return f"byte {error.start} is 0x{error.object[error.start]:02x}"
-    return "none is wrong now: the file has changed"
-
-
 def plain(text: str, mark: str = ",") -> bool:
     r"""Whether lines can be cut at every comma (or other mark): nothing quoted, no blank lines or spaces that csv would skip.
 
@@ -52,13 +44,17 @@ class TextTable:
     """A csv file, or a tsv: its first line that is not blank, and the others in blocks.
 
     Args:
-        path: the file, in UTF-8; one that ends in ``.tsv`` has tabs between its cells, every other commas.
+        path: the file, in UTF-8; one that ends in ``.tsv`` has tabs between its cells, every other commas or semicolons
+            (:func:`~hardlabels.votes.text_files.separator`).
     """
 
     def __init__(self, path: Path):
         check_file(path)
         self.path, self.mark = path, "\t" if path.suffix == ".tsv" else ","
         self.header: list[str] = []
+        if path.suffix != ".tsv":
+            with self._open() as file:
+                self.mark = separator(next((line for line in file if line.strip()), ""))
         with self._open() as file:
             self.header = next((row for row in csv.reader(file, delimiter=self.mark, skipinitialspace=True) if row), [])
         if len(self.header) == 1 and (other := next((mark for mark in ",;\t|" if mark in self.header[0]), None)):
@@ -69,7 +65,7 @@ class TextTable:
     @property
     def marks(self) -> str:
         """What is between cells, in words."""
-        return "tabs" if self.mark == "\t" else "commas"
+        return MARKS[self.mark]
 
     def blocks(self) -> Iterator[list[list[str]]]:
         """The rows after the first, many at a time, each with as many cells as the first."""
@@ -122,7 +118,7 @@ class TextTable:
         if set(widths) - {width}:
             wrong = next(i for i, found in enumerate(widths) if found != width)
             found = f"line {self.line(done + wrong)} has {widths[wrong]}"
-            raise InputError(f"{self.path}: expected {width} cells a line, as in the first; {found}")
+            raise InputError(f"{self.path}: expected {width} cells per line, as in the first; {found}")
 
     def _refuse_swallowed_rows(self, rows: list[list[str]], done: int) -> None:
         """Refuse cells with tabs: those of rows that a quotation mark at the beginning of a text has taken into its cell.
@@ -141,11 +137,19 @@ class TextTable:
             with self.path.open(encoding="utf-8-sig", newline="") as file:
                 yield file
         except UnicodeDecodeError as error:
-            raise InputError(f"{self.path}: expected text in UTF-8; {first_byte_that_is_no_text(self.path)}") from error
+            raise self._not_utf8(error) from error
         except csv.Error as error:
             raise InputError(f"{self.path}: expected cells separated by {self.marks}: {error}") from error
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
+
+    def _not_utf8(self, error: UnicodeDecodeError) -> InputError:
+        """The error with the byte of the whole file: a file is decoded piece by piece."""
+        try:
+            self.path.read_bytes().decode()
+        except UnicodeDecodeError as whole:
+            return not_utf8(self.path, whole)
+        return not_utf8(self.path, error)
 
 
 def header_names(header: list[str], path: Path, what: str) -> list[str]:

@@ -125,7 +125,7 @@ def list_columns(table: TypedTable, options: Options, path: Path) -> Columns | N
     note = ", ".join(f"{role} = column {table.names[place]!r}" for role, place in places.items())
     if unused := [name for place, name in enumerate(table.names) if place not in places.values() and name]:
         note += f"; not used: {', '.join(unused):.200}"
-    return Columns(places, f"one row an item, a list of votes in each: {note}")
+    return Columns(places, f"one row per item, a list of votes in each: {note}")
 
 
 def singular(name: str) -> str:

@@ -13,10 +13,14 @@ from hardlabels.votes.formats.text_tables import MISSING, TextTable, header_name
 
 CORNER = "task/worker"
 """The first cell of a wide table that says of itself that it is one: rows are tasks, columns are workers."""
+ANNOTATOR_NAMES = ("ann", "worker", "rater", "coder", "user", "labeler", "participant")
+"""How the names of columns begin that are annotators without doubt."""
 CLASS_CORNER = "task/class"
 """The same for counts and probabilities, as the votes command writes them: columns are classes."""
 CORNERS = (CORNER, CLASS_CORNER, *ROW_NUMBERS)
 """Names of a first column that holds the items' ids, beside the names of a long table's task."""
+TEXTS = frozenset(("text", "sentence", "comment", "tweet", "post", "utterance", "document", "premise", "hypothesis", "url"))
+"""Names of columns with what was voted on, as :func:`~hardlabels.votes.formats.columns.known_as` writes them: no votes."""
 
 
 def has_ids(header: list[str]) -> bool:
@@ -36,7 +40,7 @@ def read(path: Path, options: Options) -> NamedVotes:
     first = int(has_ids(table.header))
     workers = header_names(table.header, path, "annotator")[first:]
     if not workers:
-        raise InputError(f"{path}: expected a column an annotator beside {table.header[0]!r:.60}, found none")
+        raise InputError(f"{path}: expected a column per annotator beside {table.header[0]!r:.60}, found none")
     ids, labels = Codes(), Codes()
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     done = empty = 0
@@ -48,7 +52,7 @@ def read(path: Path, options: Options) -> NamedVotes:
         if empty and "empty" not in options.clean:
             row = int((~given.any(1)).argmax())
             hint = f"{options.wording.option('clean', 'empty')} skips items without votes"
-            raise InputError(f"{path}: expected at least one vote an item; line {table.line(done + row + 1)} has none. {hint}")
+            raise InputError(f"{path}: expected at least one vote per item; line {table.line(done + row + 1)} has none. {hint}")
         items, who = np.nonzero(given)
         parts.append((items.astype(np.int32) + done, codes[given], who.astype(np.int32)))
         for row, cells in enumerate(block):
@@ -63,21 +67,28 @@ def read(path: Path, options: Options) -> NamedVotes:
     if not done:
         raise InputError(f"{path}: expected at least one item, got a table without lines")
     task, label, worker = (np.concatenate(part) for part in zip(*parts, strict=True))
-    if not first:
-        _refuse_ids(np.array(list(labels), dtype=object)[label], worker, workers[0], done, str(path))
-    notes = ["one line an item, one column an annotator, empty = no vote"]
-    label_column = _drop_missing(Column(label, list(labels)))
+    unused = [] if table.header[0].strip().lower() == CORNER else _texts(label, worker, workers, bool(first), path)
+    notes = ["one line per item, one column per annotator, empty = no vote"]
+    votes = ~np.isin(worker, unused)
+    if unused:
+        notes.append(f"not used: {', '.join(workers[place] for place in unused):.200}")
+    lacking = np.setdiff1d(task, task[votes]).tolist()
+    if lacking and "empty" not in options.clean:
+        raise InputError(
+            f"{path}: expected at least one vote per item; line {table.line(lacking[0] + 1)} has a text alone. "
+            f"{options.wording.option('clean', 'empty')} skips items without votes"
+        )
     return assemble(
-        Column(task, list(ids)).kept(np.ones(len(task), dtype=bool)),
-        label_column,
-        Column(worker, workers),
+        Column(task, list(ids)).kept(votes),
+        _drop_missing(Column(label, list(labels)).kept(votes)),
+        Column(worker, workers).kept(votes),
         where=str(path),
         format="wide",
         options=options,
         sort=False,
         notes=notes,
         has_ids=bool(first),
-        cleaned={"empty": empty} if "empty" in options.clean else {},
+        cleaned={"empty": empty + len(lacking)} if "empty" in options.clean else {},
     )
 
 
@@ -88,12 +99,37 @@ def _drop_missing(label: Column) -> Column:
     return Column(place[label.codes], list(kept))
 
 
-def _refuse_ids(labels: np.ndarray, worker: np.ndarray, name: str, items: int, where: str) -> None:
-    """Refuse a first column of texts that all differ, and that no other column has: ids, not somebody's votes."""
-    own = labels[worker == 0]
-    others = set(labels[worker > 0])
-    if items >= FEW_ROWS and len(own) == items == len(set(own)) and others and others.isdisjoint(own):
-        looks = f"those of {name!r:.60} all differ, and no other column has any of them: ids?"
+def _texts(labels: np.ndarray, worker: np.ndarray, workers: list[str], has_ids: bool, path: Path) -> list[int]:
+    """The columns of texts, by name and content. Other columns that no annotator can have filled are refused.
+
+    Args:
+        labels: the code of each filled cell.
+        worker: its column.
+        workers: the names of the columns.
+        has_ids: whether the table has a column of ids beside them.
+        path: for messages.
+    """
+    lonely = _alone(labels, worker, len(workers))
+    texts = [place for place in lonely if known_as(workers[place]) in TEXTS]
+    unknown = [place for place in lonely if place not in texts and not workers[place].lower().startswith(ANNOTATOR_NAMES)]
+    others = [place for place in unknown if np.count_nonzero(worker == place) >= FEW_ROWS]
+    if others and len(workers) - len(texts) > 1:
+        name, call = workers[others[0]], "'text'" if others[0] or has_ids else "'id'"
         raise InputError(
-            f"{where}: expected a column of votes for each annotator; {looks} Call that column 'id', or leave it out"
+            f"{path}: expected a column of votes for each annotator; nothing in {name!r:.60} is in any other column: ids, texts "
+            f"or a source? Call it {call}, or leave it out (a table whose first cell is {CORNER!r} is taken as it stands)"
         )
+    if len(texts) == len(workers):
+        raise InputError(f"{path}: expected a column of votes for each annotator; found {', '.join(workers):.200} only")
+    return texts
+
+
+def _alone(labels: np.ndarray, worker: np.ndarray, columns: int) -> list[int]:
+    """The columns that have no cell in common with any other column.
+
+    >>> _alone(np.array([0, 1, 2, 3, 4, 3]), np.array([0, 0, 1, 1, 2, 2]), 3)
+    [0]
+    """
+    label, column = np.unique(np.stack([labels, worker]), axis=1)  # each label of a column once
+    shared = np.bincount(label)[label] > 1
+    return np.flatnonzero(np.bincount(column[shared], minlength=columns) == 0).tolist()
