@@ -187,6 +187,7 @@ def _part(
         primary=outcome,
         answer=Answer() if refused else answer(records, verdicts, limit, outcome),
         explorer=None if refused else prepare_explorer(records),
+        same_items=design.same_items,
     )
 
 

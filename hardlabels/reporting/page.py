@@ -37,6 +37,11 @@ from hardlabels.runs.quantity import CHECKPOINTS
 from hardlabels.statistics import Limit
 
 TEMPLATES = Path(__file__).with_name("templates")
+SAME_ITEMS = (
+    "All seeds evaluate the same items, since the split was given with the data. Every test here is over seeds: it is about "
+    "other seeds on these items, and knows nothing of the noise of the items. hardlabels compare has a test that does."
+)
+"""What is said above the verdicts where all seeds share their evaluation items: the corrected t-test is for seeds that do not."""
 COMMAND = re.compile(r"python -m hardlabels\.[^;]*[^;.\s]")
 
 
@@ -60,6 +65,7 @@ class Part:
         primary: what was written down before the first run, where the study has such a thing.
         answer: what was found, in a few sentences and the points of a picture per checkpoint.
         explorer: items to look through; None where no run has predictions.
+        same_items: whether all seeds evaluate the same items, by a split that was given with the data.
     """
 
     data: str
@@ -77,6 +83,7 @@ class Part:
     primary: PrimaryResult | None = None
     answer: Answer = field(default_factory=Answer)
     explorer: Explorer | None = None
+    same_items: bool = False
 
     @property
     def counts(self) -> dict[tuple[Status, str], tuple[int, ...]]:
@@ -211,7 +218,7 @@ def render(page: Page) -> str:
     environment.filters["limit"] = limit_sentences
     environment.globals.update(cell_text=cell_text, signs=SIGNS, legend=legend, epochs=EPOCHS)
     environment.globals.update(primary_heads=heads, outcome_words=outcome_words, beside_claims=BESIDE_CLAIMS)
-    environment.globals.update(match_by_match=match_by_match)
+    environment.globals.update(match_by_match=match_by_match, same_items=SAME_ITEMS)
     environment.globals.update(headlines=headlines, strips=strips, meaning=meaning, label=label)
     script = (TEMPLATES / "explorer.js").read_text()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

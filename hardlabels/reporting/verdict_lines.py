@@ -5,7 +5,7 @@ from rich.table import Table as Lines
 from hardlabels.reporting.claims import Verdict
 from hardlabels.reporting.claims.status import EPOCHS, SIGNS, at_both_epochs
 from hardlabels.reporting.number_formats import p_value
-from hardlabels.reporting.page import Part
+from hardlabels.reporting.page import SAME_ITEMS, Part
 from hardlabels.runs.quantity import CHECKPOINTS
 
 
@@ -25,6 +25,8 @@ def verdict_lines(part: Part) -> Lines:
     counts = [at_both_epochs(word, *found) for (_, word), found in part.counts.items()]
     here = f"selected and last epoch: {'; '.join(counts)}; " if counts else ""
     lines.caption = f"{here}{others} claims belong to other studies"
+    if part.same_items:
+        lines.caption += f". {SAME_ITEMS}"
     return lines
 
 

@@ -88,3 +88,13 @@ def test_the_ratio_is_that_of_the_runs_own_split(outputs, recipe, ratio):
     records = read_records([outputs.root])
     (design,) = designs(records, records.folders).values()
     assert design.ratio == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize(("data", "same"), [({"split": "official"}, True), ({"split": None}, False), ({}, False)])
+def test_a_split_that_came_with_the_data_has_the_same_items_for_every_seed(outputs, data, same):
+    """The corrected t-test is for seeds that split the items anew; the report said so of seeds that do not, without a word."""
+    path = outputs.run("soft", None, 0, logits=np.zeros((10, 2)), p=np.full((10, 2), 0.5))
+    outputs.write_json(path / "config.yaml", {"recipe": {"split": "three_way"}, "data": data})
+    records = read_records([outputs.root])
+    (design,) = designs(records, records.folders).values()
+    assert design.same_items == same

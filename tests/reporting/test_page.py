@@ -18,10 +18,11 @@ from hardlabels.reporting.claims.claim import Finding, Row, Verdict
 from hardlabels.reporting.drawing import draw
 from hardlabels.reporting.explorer import Explorer
 from hardlabels.reporting.figures import Figure
-from hardlabels.reporting.page import Overview, Page, Part, render
+from hardlabels.reporting.page import SAME_ITEMS, Overview, Page, Part, render
 from hardlabels.reporting.primary import Outcome, PrimaryResult
 from hardlabels.reporting.provenance import Fact
 from hardlabels.reporting.tables import Entry, Table
+from hardlabels.reporting.verdict_lines import verdict_lines
 from hardlabels.reporting.verdicts_by_data import verdict_matrix
 from hardlabels.statistics import Limit
 from tests.browser import browser, colours, measure, open_in_browser
@@ -123,6 +124,14 @@ def test_names_are_text_and_never_markup(name):
     assert all(not key.startswith("on") for _, attributes in found.tags for key in attributes)
     assert all(attributes["src"].startswith("data:image/") for attributes in found.named("img"))
     assert html.escape(name).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in render(a_page(name))
+
+
+def test_seeds_that_share_their_items_are_said_to_do_so_above_the_verdicts(text):
+    assert SAME_ITEMS not in text
+    page = a_page()
+    shared = replace(page, parts=tuple(replace(part, same_items=True) for part in page.parts))
+    assert render(shared).count(SAME_ITEMS) == len(page.parts)
+    assert SAME_ITEMS in verdict_lines(shared.parts[0]).caption
 
 
 def test_the_page_needs_nothing_from_anywhere(text):

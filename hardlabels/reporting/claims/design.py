@@ -57,15 +57,28 @@ class Design:
     @cached_property
     def ratio(self) -> float:
         """Evaluation items per training item, from the settings of one of its runs: all of them share the recipe."""
-        for cell in self.cells:
-            path = self.records.folders.get(cell)
-            if path is not None and (path / "config.yaml").is_file():
-                run = FinishedRun(path)
-                recipe = run.cfg.get("recipe") or {}
-                counts = run.result.get("items")  # of the slices; records of the first edition lack them, and have predictions
-                n_evaluate = counts["full"] if counts else len(run.predictions["index"])
-                return split_ratio(recipe.get("split", "paper"), recipe.get("train_items"), n_evaluate)
-        return PAPER_RATIO
+        run = self._configured_run
+        if run is None:
+            return PAPER_RATIO
+        recipe = run.cfg.get("recipe") or {}
+        counts = run.result.get("items")  # of the slices; records of the first edition lack them, and have predictions
+        n_evaluate = counts["full"] if counts else len(run.predictions["index"])
+        return split_ratio(recipe.get("split", "paper"), recipe.get("train_items"), n_evaluate)
+
+    @property
+    def same_items(self) -> bool:
+        """Whether all seeds evaluate the same items, by a split that was given with the data.
+
+        The spread over seeds then has no noise of items in it, and no test over seeds is about other items.
+        """
+        run = self._configured_run
+        return run is not None and bool((run.cfg.get("data") or {}).get("split"))
+
+    @cached_property
+    def _configured_run(self) -> FinishedRun | None:
+        """The first of its finished runs that has its settings."""
+        paths = (self.records.folders.get(cell) for cell in self.cells)
+        return next((FinishedRun(path) for path in paths if path is not None and (path / "config.yaml").is_file()), None)
 
     @cached_property
     def seeds(self) -> dict[tuple[str, float], tuple[int, ...]]:
