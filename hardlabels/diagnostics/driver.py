@@ -1,5 +1,6 @@
 """Probes over the finished runs of a study: what is done is skipped, what is new is written beside the run."""
 
+import hashlib
 import json
 import time
 import traceback
@@ -21,6 +22,8 @@ from hardlabels.runs.spelling import write_pair_array
 from hardlabels.runs.writing import write_atomically, write_json
 
 FOLDER = "diagnostics"
+DIGITS = 12
+"""Of the digest of a run's result."""
 EVERY = 10.0
 """Seconds between two writes of a file of pairs: it holds them all, and a study may have a thousand, each of a few hundredths."""
 
@@ -103,8 +106,8 @@ def _why_without_meaning(probe: Probe, runs: dict[Cell, FinishedRun]) -> str | N
 def _over_runs(probe: Probe, runs: list[FinishedRun], tally: Tally, device: str) -> None:
     for run in _counted(probe.file, runs):
         file = run.path / FOLDER / f"{probe.file}.json"
-        saved = _load(file)
-        if probe.measured(saved) and saved.get("fingerprint") == run.fingerprint:
+        saved, result = _load(file), _digest_of_result(run)
+        if probe.measured(saved) and saved.get("fingerprint") == run.fingerprint and saved.get("result", result) == result:
             tally.skipped += 1
             continue
         values = _attempt(probe, (run,), tally, device)
@@ -119,6 +122,7 @@ def _over_runs(probe: Probe, runs: list[FinishedRun], tally: Tally, device: str)
                 "probe": probe.name,
                 "settings": probe.settings,
                 "fingerprint": run.fingerprint,
+                "result": result,
                 "values": numbers,
                 "arrays": sorted(arrays),
                 "seconds": seconds,
@@ -131,7 +135,7 @@ def _over_pairs(probe: Probe, pairs: list[tuple[FinishedRun, FinishedRun]], file
     saved = _load(file)
     valid = probe.measured(saved)  # or it was measured with other settings, and all of it is measured again
     entries = list(saved.get("pairs", [])) if valid else []
-    done = {(entry["a"], entry["b"], *entry["fingerprints"]) for entry in entries}
+    done = {(entry["a"], entry["b"]): entry for entry in entries}
     pictures = _load_arrays(file.with_suffix(".npz")) if valid else {}
     about = {"probe": probe.name, "settings": probe.settings, "version": code_version()}
     unsaved, last = False, time.monotonic()
@@ -144,7 +148,8 @@ def _over_pairs(probe: Probe, pairs: list[tuple[FinishedRun, FinishedRun]], file
     try:
         for a, b in _counted(probe.file, pairs):
             names, fingerprints = [str(run.cell.folder) for run in (a, b)], [a.fingerprint, b.fingerprint]
-            if (*names, *fingerprints) in done:
+            before, results = done.get((names[0], names[1])), [_digest_of_result(run) for run in (a, b)]
+            if before and before["fingerprints"] == fingerprints and before.get("results", results) == results:
                 tally.skipped += 1
                 continue
             values = _attempt(probe, (a, b), tally, device)
@@ -152,7 +157,7 @@ def _over_pairs(probe: Probe, pairs: list[tuple[FinishedRun, FinishedRun]], file
                 continue
             numbers, arrays, seconds = values
             entries = [entry for entry in entries if [entry["a"], entry["b"]] != names]  # a run that was trained anew
-            place = {"a": names[0], "b": names[1], "fingerprints": fingerprints}
+            place = {"a": names[0], "b": names[1], "fingerprints": fingerprints, "results": results}
             entries.append({**place, "values": numbers, "arrays": sorted(arrays), "seconds": seconds})
             pictures.update({write_pair_array(names[0], names[1], name): array for name, array in arrays.items()})
             unsaved = True
@@ -162,6 +167,16 @@ def _over_pairs(probe: Probe, pairs: list[tuple[FinishedRun, FinishedRun]], file
     finally:  # a stopped probe keeps what it has measured
         if unsaved:
             save()
+
+
+def _digest_of_result(run: FinishedRun) -> str:
+    """A digest of what the run's networks score. One that was trained again has its fingerprint still, and perhaps other weights.
+
+    Files of earlier versions do not have it, and are not measured again for that.
+    """
+    with suppress(OSError):
+        return hashlib.sha256(run.directory.result.read_bytes()).hexdigest()[:DIGITS]
+    return ""
 
 
 def _attempt(

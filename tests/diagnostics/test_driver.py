@@ -83,6 +83,43 @@ def test_pairs_are_kept_one_by_one_so_that_an_interruption_loses_nothing(folders
     }
 
 
+@pytest.mark.parametrize("over", ["run", "pairs"])
+def test_a_run_that_was_trained_again_with_other_numbers_is_measured_again(folders, tmp_path, over):
+    """Its fingerprint is that of its settings and data, which are the same; a bug was mended, say, or it is another machine."""
+    seen = []
+
+    def measure(*runs, device):
+        seen.append(runs)
+        yield "full/answer", len(seen)
+
+    for path in folders.values():
+        (path / "result.json").write_text(json.dumps({"best": {"epoch": 3}}))
+    wanted = ({"methods": ["sls", "soft"], "seeds": "same"},)
+    everything = 4 if over == "run" else 2
+    assert run_probes([probe(measure, over, wanted)], folders, tmp_path / "study", device="cpu").computed == everything
+    assert run_probes([probe(measure, over, wanted)], folders, tmp_path / "study", device="cpu").skipped == everything
+    (folders[Cell("toy", "smoke", "sls", None, 1)] / "result.json").write_text(json.dumps({"best": {"epoch": 4}}))
+    tally = run_probes([probe(measure, over, wanted)], folders, tmp_path / "study", device="cpu")
+    assert (tally.computed, tally.skipped) == (1, everything - 1)
+    assert {str(run.cell) for run in seen[-1]} >= {"sls K=all seed=1"}
+
+
+def test_files_from_before_results_were_noted_are_not_measured_again(folders, tmp_path):
+    def measure(*runs, device):
+        yield "full/answer", 1
+
+    wanted = ({"methods": ["sls", "soft"], "seeds": "same"},)
+    both = [probe(measure), probe(measure, "pairs", wanted)]
+    assert run_probes(both, folders, tmp_path / "study", device="cpu").computed == 6
+    for file in [*tmp_path.rglob("outputs/**/toy.json"), tmp_path / "study/diagnostics/toy.json"]:
+        saved = json.loads(file.read_text())
+        for entry in (saved, *saved.get("pairs", ())):
+            entry.pop("result", None)
+            entry.pop("results", None)
+        file.write_text(json.dumps(saved))
+    assert run_probes(both, folders, tmp_path / "study", device="cpu").skipped == 6
+
+
 def test_arrays_of_other_settings_do_not_stay_beside_new_numbers(folders, tmp_path):
     """A pair that is measured no more, since one of its runs has gone, would keep a picture of what was measured otherwise."""
     wanted = ({"methods": ["sls", "soft"], "seeds": "same"},)
