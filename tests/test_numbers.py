@@ -26,7 +26,15 @@ from hardlabels.runs.archive import read_members
 from hardlabels.runs.compact import DIGITS
 from hardlabels.statistics.holm import ALPHA
 from hardlabels.statistics.power import POWER
-from tests import evidence_numbers, finetune_numbers, image_numbers, pair_numbers, quarter_numbers, sceptic_numbers
+from tests import (
+    change_numbers,
+    evidence_numbers,
+    finetune_numbers,
+    image_numbers,
+    pair_numbers,
+    quarter_numbers,
+    sceptic_numbers,
+)
 from tests.numbers import ONES, Statement, problems, says, section
 
 ROOT = Path(__file__).parents[1]
@@ -506,6 +514,7 @@ def readme_statements() -> Iterator[Statement]:
     yield from pair_numbers.readme_statements()
     yield from finetune_numbers.readme_statements()
     yield from sceptic_numbers.readme_statements()
+    yield from change_numbers.readme_statements()
 
 
 def index_statements() -> list[Statement]:
@@ -560,6 +569,7 @@ PAGES = {
         pair_numbers.TABLES,
         (),
     ),
+    "docs/results/image_change.md": (None, change_numbers.statements, change_numbers.TABLES, ()),
     "docs/results/evidence.md": (None, evidence_numbers.statements, evidence_numbers.TABLES, ()),
     "docs/results/finetune.md": (None, finetune_numbers.statements, (finetune_numbers.table,), ()),
     "results/finetune/README.md": ("## Results", list, (), ()),  # above it: what was written down before the first run
@@ -568,6 +578,7 @@ PAGES = {
     "results/quarter/README.md": ("## Results", list, (), ()),  # above it: what was written down before the first run
     "results/images/README.md": ("## Results", list, (), ()),  # likewise
     "results/image_pair/README.md": ("## Results", list, (), ()),  # likewise
+    "results/image_change/README.md": ("## Results", list, (), ()),  # likewise
 }
 
 

@@ -5,10 +5,11 @@ import csv
 import numpy as np
 import pytest
 
-from tests import image_numbers, pair_numbers, quarter_numbers
+from tests import change_numbers, image_numbers, pair_numbers, quarter_numbers
 from tests.sceptic_numbers import correlation_by_shared_images, interval_over_seeds_and_images, outcomes
 
 QUARTER, IMAGES, PAIR = quarter_numbers.STUDY, image_numbers.STUDY, pair_numbers.STUDY
+CHANGE = change_numbers.STUDY
 PUBLISHED = [
     (QUARTER, "quarter", "looks/first", range(10, 20)),
     (QUARTER, "quarter", "report", range(10, 22)),
@@ -18,6 +19,7 @@ PUBLISHED = [
     (IMAGES, "image_head_long", "looks/unseen/cifar10h_image_head_long", range(10, 20)),
     (PAIR, "image_pair_early", "report/cifar10h_image_pair_early", range(20, 40)),
     (PAIR, "image_pair_long", "report/cifar10h_image_pair_long", range(20, 40)),
+    (CHANGE, "image_pair_long", "report", range(40, 60)),
 ]
 NAMES = ("quantity", "claim", "K", "method", "checkpoint")
 NUMBERS = ("difference", "low", "high", "margin", "p", "p_corrected")

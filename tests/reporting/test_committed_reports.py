@@ -13,7 +13,14 @@ from hardlabels.report import report
 from hardlabels.reporting.tables.target_intervals import NEEDS_DATA
 
 ROOT = Path(__file__).parents[2]
-REPORTS = {"pocket": "pocket", "quarter": "quarter", "images": "images", "image_pair": "image_pair", "text_finetune": "finetune"}
+REPORTS = {
+    "pocket": "pocket",
+    "quarter": "quarter",
+    "images": "images",
+    "image_pair": "image_pair",
+    "image_change": "image_change",
+    "text_finetune": "finetune",
+}
 """Study to the folder of its records in ``results``."""
 
 INTERVAL = re.compile(r"; votes [\d.−-]+ to [\d.−-]+")
