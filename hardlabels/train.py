@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import traceback
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from hardlabels.configuration import CONF
-from hardlabels.console import advance_grid, complain, say, stop_bars
+from hardlabels.console import advance_grid, complain, say, silent, stop_bars
 from hardlabels.entry import MISTAKES, hydra_is_done, refuse, run
 from hardlabels.runs.cell import Cell
 from hardlabels.runs.data import content_of_own_files
@@ -140,8 +140,10 @@ def launch(cfg: DictConfig) -> None:
 @ends_with_its_reader()
 def main() -> None:
     """The command: one line and exit code 2 for bad input, 128 + n when signal n stopped it."""
+    # Of the processes that Lightning starts on a machine, the first one says what was read and done for all of them.
+    speaks = os.environ.get("LOCAL_RANK", "0") == "0"
     try:
-        with stoppable():
+        with stoppable(), nullcontext() if speaks else silent():
             run(launch)
     except Stopped as stopped:
         stop_bars()

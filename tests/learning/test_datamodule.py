@@ -2,15 +2,18 @@
 
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from lightning import LightningModule, Trainer
+from torchvision.transforms.v2 import RandomInvert
 
 from hardlabels.delivery.majority import Majority
 from hardlabels.delivery.mixup import Mixup
 from hardlabels.delivery.multipass import Multipass
+from hardlabels.delivery.repeated import Repeated
 from hardlabels.delivery.sls import SLS
 from hardlabels.delivery.soft import Soft
 from hardlabels.errors import InputError
@@ -149,6 +152,37 @@ def test_three_way_split_scores_two_parts(tiny_source):
     assert list(DeliveryDataModule(tiny_source, Soft, seed=0).parts) == ["evaluate"]
     used = np.concatenate([data.split.train, data.split.select, data.split.evaluate])
     assert sorted(used) == list(range(120))
+
+
+VECTORS = {"mean": (0.0,) * 4, "std": (1.0,) * 4, "crop_padding": 0}
+FEATURES = np.random.default_rng(0).random((120, 4), dtype=np.float32)
+
+
+KINDS = {
+    "images": ({}, None),
+    "cropped images": ({"crop": 8}, None),
+    "augmented images": ({}, RandomInvert()),
+    "vectors": ({"inputs": FEATURES, "flip": False, **VECTORS}, None),
+    "mirrored vectors": ({"inputs": FEATURES, "mirror": FEATURES, "flip": True, **VECTORS}, None),
+}
+
+
+@pytest.mark.parametrize("method", [SLS, Soft, Mixup, Repeated])
+@pytest.mark.parametrize("kept", [True, False], ids=["kept as views", "too large for views"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_that_a_batch_needs_is_on_the_device(tiny_source, monkeypatch, method, kept, kind):
+    """torch's device "meta" has no numbers and refuses those of a CPU: an accelerator in this, without one."""
+    changes, augment = KINDS[kind]
+    monkeypatch.setattr("hardlabels.learning.inputs.VIEWS_BYTES", 2**28 if kept else 0)
+    meta = torch.device("meta")
+    data = DeliveryDataModule(replace(tiny_source, **changes), method, seed=0, batch_size=40, augment=augment)
+    data.trainer = SimpleNamespace(strategy=SimpleNamespace(root_device=meta), global_rank=0, world_size=1, current_epoch=0)
+    data.setup("fit")
+    data.start_epoch(0)
+    for loader in (data.train_dataloader(), *data.val_dataloader()):
+        for batch in loader:
+            there = data.on_after_batch_transfer(data.transfer_batch_to_device(batch, meta, 0), 0)
+            assert {part.device for part in there if isinstance(part, torch.Tensor)} == {meta}
 
 
 def test_views_are_slices_of_the_annotators_and_the_truth(tiny_source):

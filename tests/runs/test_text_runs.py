@@ -174,6 +174,7 @@ def test_two_processes_train_the_encoder_that_one_process_trains(run, tiny_encod
     two = [*words("text_finetune", *arguments[1:]), "trainer.devices=2", "trainer.strategy=ddp", f"outputs={place / 'two'}"]
     done = subprocess.run([sys.executable, "-m", "hardlabels.train", *two], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.count("votes.csv: 240 votes on 60 items") == 1, done.stdout  # one process speaks for both
     shared = FinishedRun.open(place / "two" / alone.cell.folder)
     assert shared.environment[0]["processes"] == 2
     for ours, theirs in zip(shared.history, alone.history, strict=True):
