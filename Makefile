@@ -42,8 +42,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@for python in $(PYTHON); do $$python -c '$(SUITS)' 2>/dev/null && break; python=; done; \
 	test -n "$$python" || { echo 'error: expected a Python of one of the versions $(VERSIONS), found none among $(PYTHON)' >&2; exit 2; }; \
 	$(BIN)/python -c '$(SUITS)' 2>/dev/null || clear=--clear; \
-	echo "$$python -m venv $$clear $(VENV)"; $$python -m venv $$clear $(VENV)
-	@echo 'installing several GB into $(VENV): minutes without a word, once'
+	echo "$$python -m venv $$clear $(VENV)"; $$python -m venv $$clear $(VENV) && \
+	echo 'installing several GB into $(VENV): minutes without a word, once'
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 

@@ -28,6 +28,7 @@ from hardlabels.learning.encoders.images import frozen_encoder
 from hardlabels.learning.encoders.preprocess import Preprocessing
 from hardlabels.learning.memory import keep_freed_memory
 from hardlabels.learning.mlp import MLP
+from hardlabels.learning.threads import number_of_threads
 from hardlabels.randomness import stream
 from hardlabels.runs.data import load_source
 from hardlabels.train import train
@@ -90,9 +91,13 @@ def written(heads: Heads, folder: Path) -> tuple[np.ndarray, np.ndarray, list[st
 
 
 def run_against_bare_loop(heads: Heads, repeats: int = 5) -> Row:
-    """In turns: one whole run (delivery, all metrics on all slices each epoch, checkpoints, records), one bare loop."""
+    """In turns: one whole run (delivery, all metrics on all slices each epoch, checkpoints, records), one bare loop.
+
+    Both on one thread, as a head is trained.
+    """
     keep_freed_memory()
-    with tempfile.TemporaryDirectory() as name, initialize_config_dir(str(CONF), version_base="1.3"):
+    folder, conf = tempfile.TemporaryDirectory(), initialize_config_dir(str(CONF), version_base="1.3")
+    with folder as name, conf, number_of_threads(1):
         features, counts, arguments = written(heads, Path(name))
         configs = [compose("train", [*arguments, f"seed={seed}"]) for seed in range(repeats + 1)]
         bare = bare_loop(features, counts / VOTES, heads.train_share, configs[0].recipe)

@@ -100,7 +100,8 @@ def _refusal(func: Callable[..., Any], args: tuple) -> str | None:
     if func in AS_NUMBERS and args[0].ndim > 0:
         return (
             f"soft targets were given to {name}, which makes plain numbers of them, and a tensor of these is soft no more: look "
-            "at them with targets.numpy(); a collator that does so needs adapters.huggingface.TargetCollator around it"
+            "at them with targets.numpy(); where a collator does so, with Hugging Face's Trainer use "
+            "**adapters.huggingface.trainer_parts(data), in your own loop adapters.huggingface.TargetCollator(collator)"
         )
     if func in AS_CLASSES and _is_taken_for_classes(func, args):
         return (

@@ -175,19 +175,21 @@ def runs_word(numbers: Examples) -> str:
 
 
 def _matched(records: Records, methods: Sequence[str]) -> tuple[list[Cell], list[dict[str, np.ndarray]]]:
-    """Runs of one seed and K that predict the same items, and their predictions; most votes first, then lowest seed."""
+    """Runs of one seed and K that predict the same items, and their predictions; most votes first, then lowest seed.
+
+    Without methods any run that has its predictions will do: those of secondary methods may be published without.
+    """
     by_place: dict[tuple[float, int], dict[str, Cell]] = {}
     for cell in records.folders:
         by_place.setdefault((cell.votes, cell.seed), {})[cell.variant] = cell
     for _, found in sorted(by_place.items(), key=lambda entry: (-entry[0][0], entry[0][1])):
         if not set(methods) <= set(found):
             continue
-        cells = [found[method] for method in methods] or [found[min(found)]]
-        saved = [
-            one for cell in cells if (one := predictions_of(FinishedRun(records.folders[cell]), records.checkpoint)) is not None
-        ]
-        if len(saved) == len(cells) and all(np.array_equal(one["index"], saved[0]["index"]) for one in saved):
-            return cells, saved
+        for names in [methods] if methods else [[name] for name in sorted(found)]:
+            runs = [FinishedRun(records.folders[found[name]]) for name in names]
+            saved = [one for run in runs if (one := predictions_of(run, records.checkpoint)) is not None]
+            if len(saved) == len(names) and all(np.array_equal(one["index"], saved[0]["index"]) for one in saved):
+                return [found[name] for name in names], saved
     return [], []
 
 
